@@ -1,0 +1,97 @@
+"""What a run found out about its checks: pure data that crosses process borders as JSON. Knows no torch, no pytest."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+HOLDS = "holds"
+SKIPPED = "skipped"
+# Kinds of finding, worst first. README and docs/json.md list them.
+KINDS = (
+    "internal",   # guard itself failed
+    "import",     # the check's module does not import, or pytest cannot collect it
+    "refused",    # the check cannot be guarded as it is written (automatic id, two checks for one file)
+    "crash",      # the worker died: signal or exit
+    "timeout",    # the check did not end
+    "unreadable", # the baseline does not parse
+    "error",      # the capture started to fail, or fails differently
+    "drift",      # baseline and current differ
+    "works",      # the baseline is an error, and the capture now works
+    "fix",        # policy: the capture needs a fix of guard's
+    "missing",    # no baseline
+    "orphan",     # a baseline without a check
+    "empty",      # a check that guards nothing
+    "failed",     # the test failed by itself
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that fails a check."""
+
+    kind: str
+    """One of KINDS."""
+    check: str
+    """Short id."""
+    title: str
+    """What follows the id on the first line: lower case, no full stop."""
+    lines: tuple[str, ...] = ()
+    """The body: changed nodes, wanted and got, cause."""
+    fix: str | None = None
+    """One pasteable command, or None."""
+    source: str | None = None
+    """``path:line`` of the check or of the changed node."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One check's result: one call of ``guard.check``, or a test that never reached one."""
+
+    check: str
+    """Short id, ``nested_trace::expand_in_function_mode[real-fake]``; "" for what belongs to no check."""
+    nodeid: str
+    """pytest's id."""
+    findings: tuple[Finding, ...] = ()
+    needs: tuple[str, ...] = ()
+    """Fixes without which this capture would fail or differ."""
+    skipped: str | None = None
+    """The reason, where pytest skipped it."""
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+    pending: str | None = None
+    """Path of the file that ``guard accept`` would take, relative to the root."""
+
+    @property
+    def status(self) -> str:
+        """``holds``, ``skipped``, or the worst finding's kind."""
+        if self.findings:
+            return min((f.kind for f in self.findings), key=KINDS.index)
+        return HOLDS if self.skipped is None else SKIPPED
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one ``guard check`` saw: the input of verdict and report."""
+
+    outcomes: tuple[Outcome, ...] = ()
+    seconds: float = 0.0
+    full: bool = False
+    """Every check of the checks' root ran: only then are orphans judged."""
+    collected: int = 0
+    """Tests that were selected."""
+    interrupted: bool = False
+    environment: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def outcome_to_json(outcome: Outcome) -> dict[str, Any]:
+    """Plain data that JSON and execnet carry."""
+    return asdict(outcome)
+
+
+def outcome_from_json(data: dict[str, Any]) -> Outcome:
+    """Inverse of outcome_to_json."""
+    findings = tuple(Finding(**{**f, "lines": tuple(f["lines"])}) for f in data["findings"])
+    plural = {name: tuple(data[name]) for name in ("needs", "notes")}
+    return Outcome(**{**data, **plural, "findings": findings})
