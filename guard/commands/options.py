@@ -1,0 +1,90 @@
+"""What each verb was asked to do: frozen data that cli builds and commands read. Knows no argparse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Format = Literal["text", "json"]
+Workers = int | Literal["auto"]
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """``guard check``. None means that the configuration decides."""
+
+    ids: tuple[str, ...] = ()
+    """Selectors as typed: short ids, node ids, paths, globs. None of them is every check."""
+    keyword: str | None = None
+    """pytest's ``-k`` expression."""
+    markers: str | None = None
+    """pytest's ``-m`` expression."""
+    workers: Workers | None = None
+    fixes: Literal["on", "off"] = "on"
+    device: str = "cpu"
+    timeout: float | None = None
+    """Seconds a check may take; 0 is no limit."""
+    format: Format = "text"
+    verbose: bool = False
+    exitfirst: bool = False
+    """Stop after the first check that does not hold."""
+    pdb: bool = False
+    """No workers, pytest's own output and debugger."""
+    junitxml: Path | None = None
+    """Relative to the working directory."""
+    pytest_args: tuple[str, ...] = ()
+    """What followed ``--``, as typed."""
+    quiet: bool = False
+    """No progress: another verb runs the checks."""
+
+
+@dataclass(frozen=True)
+class AcceptOptions:
+    """``guard accept``: either ids or everything."""
+
+    ids: tuple[str, ...] = ()
+    everything: bool = False
+    in_ci: bool = False
+
+
+@dataclass(frozen=True)
+class RejectOptions:
+    """``guard reject``: either ids or everything."""
+
+    ids: tuple[str, ...] = ()
+    everything: bool = False
+
+
+@dataclass(frozen=True)
+class UpdateOptions:
+    """``guard update``: a check, then an accept of what it selected."""
+
+    check: CheckOptions
+    in_ci: bool = False
+
+
+@dataclass(frozen=True)
+class ListOptions:
+    """``guard list``."""
+
+    ids: tuple[str, ...] = ()
+    format: Format = "text"
+
+
+@dataclass(frozen=True)
+class ShowOptions:
+    """``guard show``."""
+
+    id: str
+    pending: bool = False
+    format: Format = "text"
+
+
+@dataclass(frozen=True)
+class DoctorOptions:
+    """``guard doctor``."""
+
+    format: Format = "text"
