@@ -37,8 +37,6 @@ class CheckOptions:
     """Relative to the working directory."""
     pytest_args: tuple[str, ...] = ()
     """What followed ``--``, as typed."""
-    quiet: bool = False
-    """No progress: another verb runs the checks."""
 
 
 @dataclass(frozen=True)

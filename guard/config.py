@@ -1,0 +1,146 @@
+"""The project's root and its ``[tool.guard]``: found, checked, frozen. Knows no torch, no pytest, no command."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from guard.errors import UsageError
+
+FIXES = ("allow", "warn", "fail")
+FOLDERS = ("checks", "baselines")
+KEYS = (*FOLDERS, "fixes", "timeout", "workers")
+EXAMPLE = '[tool.guard]\n  checks = "checks"'
+
+
+@dataclass(frozen=True)
+class Config:
+    """Where a project keeps what, and its policy. Paths are absolute."""
+
+    root: Path
+    """Folder that every printed path and node id is relative to."""
+    checks: Path
+    baselines: Path
+    state: Path
+    """``.guard``, git-ignored: pending captures, lock, caches."""
+    fixes: Literal["allow", "warn", "fail"] = "allow"
+    """What a capture that needs a fix of guard's is: nothing, a note, or a finding."""
+    timeout: float = 300.0
+    """Seconds a check may take; 0 is no limit."""
+    workers: int | Literal["auto"] = "auto"
+
+    @property
+    def checks_prefix(self) -> str:
+        """The checks' root as node ids spell it: ``checks``."""
+        return self.checks.relative_to(self.root).as_posix()
+
+
+def load(start: Path | None = None) -> Config:
+    """Read the configuration of the project that ``start`` (the working directory) lies in.
+
+    Raises:
+        UsageError: No project, a file that is no TOML, an unknown key, or a value of the wrong type.
+    """
+    start = Path.cwd() if start is None else start.resolve()
+    folders = (start, *start.parents)
+    for folder in folders:
+        table = _table(folder / "pyproject.toml")
+        if table is not None:
+            return _config(folder, table)
+    for folder in folders:
+        if (folder / "checks").is_dir():
+            return _config(folder, {})
+    raise UsageError(
+        f'no project in "{start}": wanted a pyproject.toml with [tool.guard], or a folder "checks", here or above',
+        f"add to pyproject.toml:\n  {EXAMPLE}",
+    )
+
+
+def _table(path: Path) -> dict[str, Any] | None:
+    """Return ``[tool.guard]``, or None where the file does not have it."""
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise UsageError(f'"{path}" cannot be read: {error.strerror}') from error
+    # most files on the way up are other projects': do not parse them, nor fail on their mistakes
+    if b"guard" not in data:
+        return None
+    tool = _parse(data, path).get("tool")
+    table = tool.get("guard") if isinstance(tool, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise UsageError(f'"tool.guard" in "{path}" is no table', f"write:\n  {EXAMPLE}")
+    return table
+
+
+def _parse(data: bytes, path: Path) -> dict[str, Any]:
+    toml = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        return cast("dict[str, Any]", toml.loads(data.decode()))
+    except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
+        raise UsageError(f'"{path}" is no TOML: {error}') from error
+
+
+def _config(root: Path, table: dict[str, Any]) -> Config:
+    for key in table:
+        if key not in KEYS:
+            raise UsageError(f'unknown key "{key}" in [tool.guard] of "{root / "pyproject.toml"}"', _near_key(key))
+    checks, baselines = (_folder(root, key, table.get(key, key)) for key in FOLDERS)
+    if checks == baselines:
+        raise _wrong("baselines", "a folder of its own", table.get("baselines", "baselines"))
+    return Config(
+        root=root,
+        checks=checks,
+        baselines=baselines,
+        state=root / ".guard",
+        fixes=_fixes(table.get("fixes", "allow")),
+        timeout=_timeout(table.get("timeout", 300)),
+        workers=_workers(table.get("workers", "auto")),
+    )
+
+
+def _near_key(key: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(key, KEYS, n=1, cutoff=0.5)
+    return f'did you mean "{near[0]}"?' if near else f"the keys are {', '.join(KEYS)}"
+
+
+def _wrong(key: str, wanted: str, got: object) -> UsageError:
+    return UsageError(f'"{key}" in [tool.guard]: wanted {wanted}, got {got!r}')
+
+
+def _folder(root: Path, key: str, value: object) -> Path:
+    """Return an absolute folder below the root: accept must not be led out of the project, nor write among sources."""
+    if not isinstance(value, str) or not value:
+        raise _wrong(key, "a folder as text", value)
+    folder = Path(root, value)
+    parts = folder.relative_to(root).parts if folder.is_relative_to(root) else ("..",)
+    if ".." in parts or parts[:1] == (".guard",) or (key == "baselines" and not parts):
+        raise _wrong(key, "a folder below the project's root", value)
+    return folder
+
+
+def _fixes(value: object) -> Literal["allow", "warn", "fail"]:
+    if value not in FIXES:
+        raise _wrong("fixes", '"allow", "warn" or "fail"', value)
+    return cast('Literal["allow", "warn", "fail"]', value)
+
+
+def _timeout(value: object) -> float:
+    # `0 <=` is also what refuses nan
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        raise _wrong("timeout", "seconds, 0 for no limit", value)
+    return float(value)
+
+
+def _workers(value: object) -> int | Literal["auto"]:
+    if value == "auto":
+        return "auto"
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise _wrong("workers", '"auto" or a number from 1', value)
+    return value

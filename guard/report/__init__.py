@@ -1,0 +1,1 @@
+"""Rendering of a run as text: pure functions, one file a format."""
