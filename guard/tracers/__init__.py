@@ -1,0 +1,1 @@
+"""How a program is captured: the rooms where torch may be imported."""

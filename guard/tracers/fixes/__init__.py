@@ -1,0 +1,1 @@
+"""Defects of the installed torch that guard mends while it traces."""
