@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 META = ".json"
 MAX_META_BYTES = 4 << 20
+_PLAIN = re.compile(r"[\w.+:-]+", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,9 @@ def _fields(record: Any) -> tuple[str, str | None, Meta]:
         raise TypeError("wanted text")
     if not all(value is None or isinstance(value, str) for value in (text, meta.baseline)):
         raise TypeError("wanted text or null")
+    # they go into a TOML file
+    if not _PLAIN.fullmatch(meta.torch) or not _PLAIN.fullmatch(meta.device):
+        raise ValueError("a version or device that is none")
     if meta.action not in ("record", "remove") or meta.fixes not in ("on", "off"):
         raise ValueError("unknown action or fixes")
     if (meta.action == "remove") != (text is None):

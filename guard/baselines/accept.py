@@ -1,0 +1,193 @@
+"""The one writer of ``baselines/``: takes pending captures, under a lock, whole files only. Judges no graph."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from guard import environment
+from guard.baselines import pending
+from guard.baselines.disk import drop_leftovers, open_state, remove, write_whole
+from guard.baselines.names import quoted
+from guard.baselines.pending import Broken, Pending
+from guard.baselines.store import Store
+from guard.errors import GraphSyntaxError, GuardError
+from guard.ir.parser import parse_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from guard.config import Config
+
+LOCK_SECONDS = 60.0
+NOT_CI = ("", "0", "false", "no", "off")
+SHOWN_SOURCES = 3
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What an accept did. Paths are relative to the root."""
+
+    written: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    settled: tuple[str, ...] = ()
+    """Checks whose pending file is used up, in the order of the request."""
+    refused: tuple[str, ...] = ()
+    """A sentence a refusal; what it speaks of is as it was before."""
+    warnings: tuple[str, ...] = ()
+
+    def __add__(self, other: Accepted) -> Accepted:
+        """Join two results, in order."""
+        return Accepted(*(mine + theirs for mine, theirs in zip(_fields(self), _fields(other), strict=True)))
+
+
+def _fields(accepted: Accepted) -> tuple[tuple[str, ...], ...]:
+    return accepted.written, accepted.removed, accepted.settled, accepted.refused, accepted.warnings
+
+
+def refuse_in_ci(environ: Mapping[str, str], *, in_ci: bool) -> None:
+    """Keep a CI job from blessing what it saw.
+
+    Raises:
+        GuardError: CI is set in the environment, and the user did not ask for it.
+    """
+    if not in_ci and environ.get("CI", "").lower() not in NOT_CI:
+        raise GuardError(
+            f'baselines are not written in CI ("CI" is {environ["CI"]!r}): a person reviews them',
+            "run it on your machine, or pass --in-ci",
+        )
+
+
+def accept(
+    config: Config, checks: Sequence[str], *, in_ci: bool = False, environ: Mapping[str, str] | None = None
+) -> Accepted:
+    """Make what waits for each check its baseline; each is taken or refused by itself.
+
+    Refused: nothing waits, the pending file is broken, it was captured with fixes off, the baseline has moved since, or
+    the disk does not take it.
+
+    Raises:
+        GuardError: In CI, another accept holds the lock, or the state folder cannot be written; nothing is lost.
+    """
+    refuse_in_ci(os.environ if environ is None else environ, in_ci=in_ci)
+    done = Accepted()
+    with _locked(config):
+        drop_leftovers(config.baselines)
+        for check in checks:
+            done += _accept_or_refuse(config, check)
+    return done
+
+
+@contextmanager
+def _locked(config: Config) -> Iterator[None]:
+    try:
+        lock = FileLock(open_state(config.state) / "lock", timeout=LOCK_SECONDS)
+        with lock:
+            yield
+    except Timeout as error:
+        raise GuardError(f"another guard is writing baselines for {LOCK_SECONDS:.0f} s", "try again") from error
+    except OSError as error:
+        path = error.filename or config.state
+        raise GuardError(f'"{path}" cannot be written: {error.strerror}', "nothing was lost: try again") from error
+
+
+def _accept_or_refuse(config: Config, check: str) -> Accepted:
+    """Accept one; what the disk does to it is its own refusal, so that what was written before it is still reported."""
+    try:
+        return _accept_one(config, check)
+    except GuardError as error:
+        return _refused(check, error.problem, f"guard accept {quoted(check)}")
+    except OSError as error:
+        shown = Store(config).shown(Store(config).path(check))
+        return _refused(check, f'"{shown}" cannot be written: {error.strerror}', f"guard accept {quoted(check)}")
+
+
+def _accept_one(config: Config, check: str) -> Accepted:
+    found = pending.read_pending(config, check)
+    if found is None:
+        return _refused(check, "nothing waits for it", "guard check")
+    if isinstance(found, Broken):
+        return _refused(check, f"its pending file is not right: {found.problem}", f"guard check {quoted(check)}")
+    store = Store(config)
+    baseline = store.read(check)
+    if baseline == found.text:  # an accept that was killed after its write, or the same capture twice
+        pending.drop_pending(config, check)
+        return Accepted(settled=(check,))
+    refusal = _refusal(store, found, baseline)
+    if refusal is not None:
+        return _refused(check, refusal, f"guard check {quoted(check)}")
+    return _take(store, found)
+
+
+def _refused(check: str, why: str, fix: str) -> Accepted:
+    return Accepted(refused=(f"{quoted(check)}: {why}; run: {fix}",))
+
+
+def _refusal(store: Store, found: Pending, baseline: bytes | None) -> str | None:
+    """Say why a pending capture must not become the baseline, None where it may."""
+    if found.meta.fixes == "off":
+        return "it was captured with --fixes off"
+    if (None if baseline is None else pending.digest(baseline)) != found.meta.baseline:
+        return "the baseline has changed since the check ran"
+    if not _inside(store.path(found.check), store.config.baselines):
+        return f'"{store.shown(store.path(found.check))}" leads out of the baselines folder'
+    return None if found.text is None else _wrong_text(found.check, found.text, store.shown(store.path(found.check)))
+
+
+def _inside(path: Path, top: Path) -> bool:
+    """Tell whether no link on the way leads elsewhere; the file itself is replaced, never followed."""
+    return path.parent.resolve().is_relative_to(top.resolve())
+
+
+def _wrong_text(check: str, text: bytes, shown: str) -> str | None:
+    try:
+        program = parse_bytes(text, shown)
+    except GraphSyntaxError as error:
+        return f"its pending file does not parse ({error.problem})"
+    return None if program.check == check else f"its pending file holds check {quoted(program.check)}"
+
+
+def _take(store: Store, found: Pending) -> Accepted:
+    path, config = store.path(found.check), store.config
+    shown = (store.shown(path),)
+    warnings = _moved_sources(config, found)
+    if found.text is None:
+        remove(path, config.baselines)
+        pending.drop_pending(config, found.check)
+        return Accepted(removed=shown, settled=(found.check,), warnings=warnings)
+    recorded = _record_environment(config, found)
+    write_whole(path, found.text)
+    pending.drop_pending(config, found.check)
+    return Accepted(written=recorded + shown, settled=(found.check,), warnings=warnings)
+
+
+def _moved_sources(config: Config, found: Pending) -> tuple[str, ...]:
+    wanted = dict(found.meta.sources)
+    now = pending.digests(config.root, wanted)
+    moved = [source for source, digest in wanted.items() if now.get(source) != digest]
+    if not moved:
+        return ()
+    names = ", ".join(moved[:SHOWN_SOURCES]) + (" ..." if len(moved) > SHOWN_SOURCES else "")
+    return (f"{quoted(found.check)} was captured before {names} changed; run: guard check {quoted(found.check)}",)
+
+
+def _record_environment(config: Config, found: Pending) -> tuple[str, ...]:
+    """Write environment.toml where it is missing or of another torch or device; return its path if written.
+
+    Python and platform follow only then: a colleague's laptop is no reason for a diff.
+    """
+    path = config.baselines / environment.FILE
+    try:
+        before = environment.parse(path.read_text("utf-8"))
+    except (FileNotFoundError, UnicodeDecodeError):
+        before = None
+    if before is not None and (before.torch, before.device) == (found.meta.torch, found.meta.device):
+        return ()
+    now = replace(environment.current(found.meta.device), torch=found.meta.torch)
+    write_whole(path, environment.dump(now).encode())
+    return (path.relative_to(config.root).as_posix(),)
