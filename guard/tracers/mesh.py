@@ -107,7 +107,9 @@ def _clear_sharding_caches() -> None:
     from torch.distributed.tensor import DTensor, debug
 
     propagator = DTensor._op_dispatcher.sharding_propagator
-    clear = getattr(debug, "_clear_sharding_prop_cache", None) or propagator.propagate_op_sharding.cache_clear  # 2.9
+    clear = getattr(debug, "_clear_sharding_prop_cache", None)
+    if clear is None:  # torch 2.9: no debug function, no fast path, and a cache that cannot clear itself
+        clear = propagator.propagate_op_sharding.cache.cache_clear
     clear()
     metadata = getattr(propagator, "_propagate_tensor_meta_cached", None)
     if metadata is not None:
