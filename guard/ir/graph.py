@@ -67,7 +67,22 @@ class Digest(NamedTuple):
 
 # A list or a tuple of arguments is a tuple here, and prints as a list: torch's dispatcher does not tell them apart.
 Arg = Union[
-    Ref, Token, Slice, Mapping, Body, Group, Opaque, Digest, "Expr", "tuple[Arg, ...]", int, float, complex, bool, str, None
+    Ref,
+    Token,
+    Slice,
+    Mapping,
+    Body,
+    Group,
+    Opaque,
+    Digest,
+    "Expr",
+    "tuple[Arg, ...]",
+    int,
+    float,
+    complex,
+    bool,
+    str,
+    None,
 ]
 
 
