@@ -1,7 +1,21 @@
 """graph-guard: golden graphs of PyTorch programs. Importing this imports no torch."""
 
-from guard.specs import AotJoint, Compile, MakeFx
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from guard.specs import AotJoint, Compile, MakeFx
 
 __all__ = ["AotJoint", "Compile", "MakeFx", "__version__"]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    """Import the specs when they are asked for: dataclasses costs 10 ms, which ``guard --help`` need not pay."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from guard import specs
+
+    return getattr(specs, name)

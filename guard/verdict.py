@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 HOLD, FINDINGS, USAGE, INTERNAL, NOTHING, INTERRUPTED = 0, 1, 2, 3, 4, 130
 # Kinds whose exit code is not FINDINGS. A check that does not import is the project's set-up, not its graphs.
 _CODES = {"internal": INTERNAL, "import": USAGE}
-_WORST_FIRST = (INTERNAL, USAGE, FINDINGS)
+_WORST_FIRST = (INTERRUPTED, INTERNAL, USAGE, FINDINGS, NOTHING, HOLD)
 
 
 def exit_code(run: Run) -> int:
@@ -23,13 +23,14 @@ def exit_code(run: Run) -> int:
 
     130 interrupted; 3 internal error; 2 a check that does not import; 1 other findings; 4 nothing was checked; 0.
     """
-    if run.interrupted:
-        return INTERRUPTED
-    codes = {_CODES.get(finding.kind, FINDINGS) for outcome in run.outcomes for finding in outcome.findings}
-    for code in _WORST_FIRST:
-        if code in codes:
-            return code
-    return HOLD if any(outcome.status != SKIPPED for outcome in run.outcomes) else NOTHING
+    codes = [_CODES.get(finding.kind, FINDINGS) for outcome in run.outcomes for finding in outcome.findings]
+    checked = any(outcome.status != SKIPPED for outcome in run.outcomes)
+    return worst(*codes, INTERRUPTED if run.interrupted else HOLD, HOLD if checked else NOTHING)
+
+
+def worst(*codes: int) -> int:
+    """Return the exit code that wins."""
+    return min(codes, key=_WORST_FIRST.index)
 
 
 def judge_fixes(outcome: Outcome, policy: Literal["allow", "warn", "fail"]) -> Outcome:

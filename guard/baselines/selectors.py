@@ -17,7 +17,12 @@ NEAR = 3
 
 
 def resolve(
-    selectors: Sequence[str], known: Iterable[str], checks: str, baselines: str = "baselines"
+    selectors: Sequence[str],
+    known: Iterable[str],
+    checks: str,
+    baselines: str = "baselines",
+    *,
+    problem: str = "unknown check",
 ) -> tuple[str, ...]:
     """Return the known short ids that the selectors name, sorted, each once.
 
@@ -26,6 +31,7 @@ def resolve(
         known: Short ids to choose from.
         checks: ``Config.checks_prefix``.
         baselines: The baselines' root as paths spell it: a baseline's file names its check.
+        problem: What the message says before the selector.
 
     Raises:
         UsageError: A selector names none of them; near ones are in the message.
@@ -35,7 +41,7 @@ def resolve(
     for selector in selectors:
         matched = matches(selector, known, checks, baselines)
         if not matched:
-            raise UsageError(f"unknown check {quoted(selector)}", suggestion(selector, known, checks))
+            raise UsageError(f"{problem} {quoted(selector)}", suggestion(selector, known, checks))
         found.update(matched)
     return tuple(sorted(found))
 
@@ -47,6 +53,8 @@ def matches(selector: str, known: Iterable[str], checks: str, baselines: str = "
     names; else ``*`` and ``?`` are wildcards. Brackets never are: ids are full of them.
     """
     known = tuple(known)
+    if selector in known:
+        return (selector,)
     wanted = short(selector, checks, baselines)
     if wanted in known:
         return (wanted,)

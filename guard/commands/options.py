@@ -37,6 +37,8 @@ class CheckOptions:
     """Relative to the working directory."""
     pytest_args: tuple[str, ...] = ()
     """What followed ``--``, as typed."""
+    quiet: bool = False
+    """No progress while it runs."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,62 @@
+"""The process: arguments in, exit code out, and what becomes of an exception. Knows no verb."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from guard import cli
+from guard.errors import GuardError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERNAL, INTERRUPTED = 3, 130
+BROKEN_PIPE = 141  # 128 + SIGPIPE, as a shell reports it
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run guard; every way out is an exit code, and no user sees a traceback."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    _make_printable()
+    try:
+        code = cli.run(given)
+        sys.stdout.flush()
+    except GuardError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # whoever read the output has left (| head): say nothing, not even at exit
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001 - the last line of defence: a bug of guard's is a log, not a traceback
+        return _internal(error, given)
+    return code
+
+
+def _make_printable() -> None:
+    """Print what the terminal's encoding lacks as escapes, instead of failing on it."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _internal(error: Exception, arguments: list[str]) -> int:
+    from guard.commands.bug_report import write_bug_report
+
+    path = write_bug_report(error, arguments)
+    first = str(error).partition("\n")[0]
+    print(f"error: guard itself failed: {type(error).__name__}: {first}", file=sys.stderr)
+    print(f"  please report it with {path or 'this command (the log could not be written)'}", file=sys.stderr)
+    return INTERNAL
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""``guard accept``: what waits becomes the baseline."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+from guard import verdict
+from guard.baselines.accept import Accepted, refuse_in_ci
+from guard.baselines.accept import accept as take
+from guard.baselines.names import quoted
+from guard.commands.selection import select, waiting
+from guard.config import load
+from guard.errors import UsageError
+
+if TYPE_CHECKING:
+    from guard.commands.options import AcceptOptions
+    from guard.config import Config
+
+GIT_PATHS = 8
+
+
+def accept(options: AcceptOptions) -> int:
+    """Accept what was named and print the ``git add`` that goes with it; 0, or 2 where one was refused."""
+    import os
+
+    config = load()
+    refuse_in_ci(os.environ, in_ci=options.in_ci)
+    there = waiting(config)
+    if not options.ids and not options.everything:
+        raise UsageError("accept what?", pending_list(there))
+    checks = there if options.everything else select(options.ids, there, config, "nothing is pending for")
+    if not checks:
+        print("nothing is pending")
+        return verdict.HOLD
+    done = take(config, checks, in_ci=options.in_ci)
+    report(config, done)
+    return verdict.USAGE if done.refused else verdict.HOLD
+
+
+def pending_list(there: tuple[str, ...]) -> str:
+    """Return the tip that lists what waits."""
+    if not there:
+        return "nothing is pending: guard check"
+    return "pending, or --all of them:\n" + "\n".join(f"    {quoted(check)}" for check in there)
+
+
+def report(config: Config, done: Accepted) -> None:
+    """Print what an accept did: refusals and warnings on stderr, the rest on stdout."""
+    for check in done.settled:
+        print(f"accepted: {quoted(check)}")
+    for text in done.warnings:
+        print(f"warning: {text}", file=sys.stderr)
+    for text in done.refused:
+        print(f"refused: {text}", file=sys.stderr)
+    paths = tuple(sorted({*done.written, *done.removed}))
+    if paths:
+        print(git_add(paths, config.baselines.relative_to(config.root).as_posix()))
+
+
+def git_add(paths: tuple[str, ...], baselines: str) -> str:
+    """Return the command that stages what changed, deletions too; the whole folder where it is much."""
+    few = paths if len(paths) <= GIT_PATHS else (baselines,)
+    return f"git add -- {' '.join(shlex.quote(path) for path in few)}"

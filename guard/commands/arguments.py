@@ -1,0 +1,188 @@
+"""A verb's command line: parsed into options. Runs nothing."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from guard.commands import options
+from guard.commands.verbs import VERBS
+from guard.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with its errors as UsageError and the nearest flag for an unknown one."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what argparse would print."""
+        raise UsageError(f"{self.prog}: {message}", f"{self.prog} --help")
+
+    def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """Parse; flags and ids may be mixed in any order."""
+        namespace, unknown = self.parse_known_intermixed_args(arguments)
+        if not unknown:
+            return namespace
+        from difflib import get_close_matches
+
+        flag = unknown[0].partition("=")[0]
+        near = get_close_matches(flag, self._option_string_actions, n=1)
+        tip = f'did you mean "{near[0]}"?' if near else f"{self.prog} --help"
+        raise UsageError(f'{self.prog}: unknown {"flag" if flag.startswith("-") else "argument"} "{flag}"', tip)
+
+
+def parse(name: str, arguments: Sequence[str]) -> object:
+    """Return the options of a verb's command line."""
+    mine, passed = _split(arguments) if name == "check" else (tuple(arguments), ())
+    return _VERBS[name].options(parser(name).parse(mine), passed)
+
+
+def _split(arguments: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Cut at ``--``: what follows is pytest's."""
+    cut = arguments.index("--") if "--" in arguments else len(arguments)
+    return tuple(arguments[:cut]), tuple(arguments[cut + 1 :])
+
+
+def parser(name: str) -> Parser:
+    """Return a verb's parser."""
+    verb = VERBS[name]
+    made = Parser(
+        prog=f"guard {name}",
+        description=verb.line,
+        epilog="\n".join(("examples:", *(f"  {example}" for example in verb.examples))),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _VERBS[name].add(made)
+    return made
+
+
+def _choice(*wanted: str) -> Callable[[str], str]:
+    def choose(text: str) -> str:
+        if text not in wanted:
+            raise argparse.ArgumentTypeError(f"wanted {' or '.join(f'{one!r}' for one in wanted)}, got {text!r}")
+        return text
+
+    return choose
+
+
+def _workers(text: str) -> int | str:
+    if text == "auto":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'wanted "auto" or a number from 1, got {text!r}')
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"wanted seconds, 0 for no limit, got {text!r}")
+    return value
+
+
+def _ids(made: Parser, line: str) -> None:
+    made.add_argument("ids", nargs="*", metavar="ID", help=f"{line}: short or node ids, paths, prefixes, * and ?")
+
+
+def _format(made: Parser) -> None:
+    made.add_argument("--format", type=_choice("text", "json"), default="text", metavar="text|json")
+
+
+def _in_ci(made: Parser) -> None:
+    made.add_argument("--in-ci", action="store_true", help="write baselines although CI is set in the environment")
+
+
+def _run_flags(made: Parser) -> None:
+    """Add what every verb that runs checks takes."""
+    _ids(made, "checks to run; all without")
+    made.add_argument("-k", dest="keyword", metavar="EXPR", help="only tests that match pytest's -k expression")
+    made.add_argument("-m", dest="markers", metavar="MARK", help="only tests that match pytest's -m expression")
+    made.add_argument("-n", dest="workers", type=_workers, metavar="N", help="worker processes, or auto")
+    made.add_argument(
+        "--device", default="cpu", metavar="NAME", help="what guard_device gives to checks (default: cpu)"
+    )
+    made.add_argument("--timeout", type=_seconds, metavar="S", help="seconds a check may take, 0 for no limit")
+    made.add_argument("-v", "--verbose", action="store_true", help="list the checks that hold, too")
+
+
+def _check_flags(made: Parser) -> None:
+    _run_flags(made)
+    made.add_argument(
+        "--fixes", type=_choice("on", "off"), default="on", metavar="on|off", help="off: trace with torch as it is"
+    )
+    _format(made)
+    made.add_argument("-x", "--exitfirst", action="store_true", help="stop after the first check that does not hold")
+    made.add_argument("--pdb", action="store_true", help="no workers; enter the debugger where a check fails")
+    made.add_argument("--junitxml", type=Path, metavar="PATH", help="write pytest's JUnit file, too")
+    made.usage = "guard check [flags] [ID ...] [-- pytest's arguments]"
+
+
+def _update_flags(made: Parser) -> None:
+    _run_flags(made)
+    _in_ci(made)
+
+
+def _accept_flags(made: Parser) -> None:
+    _reject_flags(made)
+    _in_ci(made)
+
+
+def _reject_flags(made: Parser) -> None:
+    _ids(made, "checks")
+    made.add_argument("--all", dest="everything", action="store_true", help="everything that is pending")
+
+
+def _list_flags(made: Parser) -> None:
+    _ids(made, "checks to list; all without")
+    _format(made)
+
+
+def _show_flags(made: Parser) -> None:
+    made.add_argument("id", metavar="ID", help="one check: short or node id, or its baseline's path")
+    made.add_argument("--pending", action="store_true", help="what the last check saw, not the baseline")
+    _format(made)
+
+
+def _make(kind: Callable[..., object]) -> Callable[[argparse.Namespace, tuple[str, ...]], object]:
+    """Build options whose fields are the flags' names."""
+    return lambda namespace, _: kind(**_fields(namespace))
+
+
+def _fields(namespace: argparse.Namespace) -> dict[str, Any]:
+    fields = vars(namespace)
+    return {**fields, "ids": tuple(fields["ids"])} if "ids" in fields else fields
+
+
+def _check_options(namespace: argparse.Namespace, passed: tuple[str, ...]) -> object:
+    return options.CheckOptions(**_fields(namespace), pytest_args=passed)
+
+
+def _update_options(namespace: argparse.Namespace, _: tuple[str, ...]) -> object:
+    fields = _fields(namespace)
+    in_ci = fields.pop("in_ci")
+    return options.UpdateOptions(check=options.CheckOptions(**fields), in_ci=in_ci)
+
+
+class Arguments(NamedTuple):
+    """What a verb takes, and the options that they become."""
+
+    add: Callable[[Parser], None]
+    options: Callable[[argparse.Namespace, tuple[str, ...]], object]
+
+
+_VERBS = {
+    "check": Arguments(_check_flags, _check_options),
+    "accept": Arguments(_accept_flags, _make(options.AcceptOptions)),
+    "reject": Arguments(_reject_flags, _make(options.RejectOptions)),
+    "update": Arguments(_update_flags, _update_options),
+    "list": Arguments(_list_flags, _make(options.ListOptions)),
+    "show": Arguments(_show_flags, _make(options.ShowOptions)),
+    "doctor": Arguments(_format, _make(options.DoctorOptions)),
+}

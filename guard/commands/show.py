@@ -1,0 +1,66 @@
+"""``guard show``: the text of one baseline or pending capture."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from guard import verdict
+from guard.baselines.names import quoted
+from guard.baselines.pending import Broken, pending_path, read_pending
+from guard.baselines.store import Store
+from guard.commands.selection import select, waiting
+from guard.config import load
+from guard.errors import GuardError, UsageError
+from guard.report.json import dump
+from guard.report.terminal import clean
+
+if TYPE_CHECKING:
+    from guard.commands.options import ShowOptions
+    from guard.config import Config
+
+
+def show(options: ShowOptions) -> int:
+    """Print one file."""
+    config = load()
+    check = _one(options, config)
+    data = _pending(config, check) if options.pending else _baseline(config, check)
+    path = pending_path(config, check) if options.pending else Store(config).path(check)
+    text = data.decode(errors="backslashreplace")
+    if options.format == "json":
+        kind = "pending" if options.pending else "baseline"
+        print(dump({"check": check, "kind": kind, "path": Store(config).shown(path), "text": text}), end="")
+    else:
+        # a file that somebody else wrote must not steer the terminal; a pipe gets it as it is
+        sys.stdout.write(clean(text) if sys.stdout.isatty() else text)
+    return verdict.HOLD
+
+
+def _one(options: ShowOptions, config: Config) -> str:
+    entries = Store(config).entries()
+    known = {*waiting(config), *(entry.check for entry in entries if entry.check is not None)}
+    found = select((options.id,), known, config, "unknown check")
+    if len(found) > 1:
+        raise UsageError(
+            f"{quoted(options.id)} names {len(found)} checks, wanted one", f"guard show {quoted(found[0])}"
+        )
+    return found[0]
+
+
+def _baseline(config: Config, check: str) -> bytes:
+    data = Store(config).read(check)
+    if data is None:
+        tip = f"guard show {quoted(check)} --pending" if check in waiting(config) else None
+        raise GuardError(f"{quoted(check)} has no baseline", tip)
+    return data
+
+
+def _pending(config: Config, check: str) -> bytes:
+    found = read_pending(config, check)
+    if found is None:
+        raise GuardError(f"nothing is pending for {quoted(check)}", f"guard show {quoted(check)}")
+    if isinstance(found, Broken):
+        raise GuardError(f"the pending file of {quoted(check)} is not right: {found.problem}", "guard check")
+    if found.text is None:
+        raise GuardError(f"{quoted(check)} waits to be removed: it has no text", f"guard show {quoted(check)}")
+    return found.text

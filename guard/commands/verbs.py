@@ -1,0 +1,53 @@
+"""The verbs that there are: what each does in a line, examples, and its function. Pure data, read by help."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Verb(NamedTuple):
+    """One verb."""
+
+    line: str
+    examples: tuple[str, ...]
+    function: str
+    """``module:name`` below guard.commands; called with the verb's options, returns the exit code."""
+
+
+VERBS = {
+    "check": Verb(
+        "Trace every check and compare it with its baseline. Writes no baseline.",
+        ("guard check", 'guard check "nested_trace::expand[real-fake]" -v', "guard check -k expand --fixes off"),
+        "check:check",
+    ),
+    "accept": Verb(
+        "Make what the last check saw the baseline.",
+        ('guard accept "nested_trace::expand[real-fake]"', "guard accept --all"),
+        "accept:accept",
+    ),
+    "reject": Verb(
+        "Forget what the last check saw; the baseline stays.",
+        ('guard reject "nested_trace::expand[real-fake]"', "guard reject --all"),
+        "reject:reject",
+    ),
+    "update": Verb(
+        "Check, then accept what was selected and changed.",
+        ("guard update nested_trace", "guard update -k expand"),
+        "update:update",
+    ),
+    "list": Verb(
+        "List the checks that have a baseline or wait to be accepted.",
+        ("guard list", "guard list dtensor --format json"),
+        "list:list_checks",
+    ),
+    "show": Verb(
+        "Print a check's baseline.",
+        ('guard show "nested_trace::expand[real-fake]"', 'guard show "nested_trace::expand[real-fake]" --pending'),
+        "show:show",
+    ),
+    "doctor": Verb(
+        "Say what this torch is, and which of its defects guard mends while tracing.",
+        ("guard doctor", "guard doctor --format json"),
+        "doctor:doctor",
+    ),
+}
