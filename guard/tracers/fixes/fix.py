@@ -1,65 +1,61 @@
-"""What a fix is: a record with three verbs, and the note it leaves when it really mended something."""
+"""What a fix is: a name, a public cause, and three verbs. Imports no torch until a verb is used."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-
-@dataclass
-class Engagement:
-    """Turns true when the fix changed what torch would have done inside one ``apply()``."""
-
-    engaged: bool = False
-
-
-class Engagements:
-    """The open ``apply()`` blocks of one fix: all are told, since a nested trace may run on another thread."""
-
-    def __init__(self) -> None:
-        self._open: list[Engagement] = []
-
-    @contextmanager
-    def opened(self) -> Iterator[Engagement]:
-        """Yield a fresh note that ``mark`` reaches until the block ends."""
-        note = Engagement()
-        self._open.append(note)
-        try:
-            yield note
-        finally:
-            # by identity: two equal notes may be open
-            self._open[:] = [other for other in self._open if other is not note]
-
-    def mark(self) -> None:
-        """Say that the fix was needed."""
-        for note in tuple(self._open):
-            note.engaged = True
-
-
-@dataclass(frozen=True)
-class Symptoms:
-    """What a probe saw of torch's own behaviour: no line where it is right."""
-
-    lines: tuple[str, ...] = ()
+    from guard.tracers.fixes.engagement import Engagement
 
 
 @dataclass(frozen=True)
 class Fix:
-    """A defect of the installed torch that guard mends while it traces."""
+    """A defect of the installed torch that guard mends while it traces.
+
+    The module is imported when a verb is called: on a torch whose private parts have moved that raises ImportError or
+    AttributeError, which a probe turns into "cannot".
+    """
 
     name: str
     cause: str
     """Public number, ``pytorch#93290``."""
     what: str
     """One line: what is promised."""
-    probe: Callable[[], Symptoms]
-    """Look for the defect in this process, under whatever is applied. Raises nothing that ``Exception`` does not cover."""
-    apply: Callable[[], AbstractContextManager[Engagement]]
-    """Mend; changes nothing where torch is right."""
-    plant: Callable[[], AbstractContextManager[None]]
-    """Put the defect back, fixes applied or not: for tests of guard itself."""
+    module: str
+    """Has ``apply()`` and ``plant()``."""
+    programs: str
+    """Has ``symptoms()``."""
+
+    def probe(self) -> tuple[str, ...]:
+        """Look for the defect in this process, under whatever is applied: a line for each symptom, none if right."""
+        return cast("tuple[str, ...]", import_module(self.programs).symptoms())
+
+    def apply(self) -> AbstractContextManager[Engagement]:
+        """Mend while the block lasts; nothing changes where torch is right. Re-entrant."""
+        return cast("AbstractContextManager[Engagement]", import_module(self.module).apply())
+
+    def plant(self) -> AbstractContextManager[None]:
+        """Put the defect back while the block lasts, fixes applied or not: for tests of guard itself."""
+        return cast("AbstractContextManager[None]", import_module(self.module).plant())
+
+
+FIXES = (
+    Fix(
+        "nested-isolation",
+        "pytorch#93290",
+        "a nested make_fx leaves no node, no proxy and no error in the outer graph",
+        "guard.tracers.fixes.nested_isolation",
+        "guard.tracers.fixes.nested_programs",
+    ),
+    Fix(
+        "proxy-preservation",
+        "pytorch#170467",
+        "fresh tensors get proxies, and existing proxies are kept, while AOTAutograd replays copy_",
+        "guard.tracers.fixes.proxy_preservation",
+        "guard.tracers.fixes.preservation_programs",
+    ),
+)

@@ -7,7 +7,6 @@ seeing their parent.
 
 from __future__ import annotations
 
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,30 +14,23 @@ import torch
 import torch.fx.experimental.proxy_tensor as pt
 import torch.utils._pytree as pytree
 
-from guard.tracers.fixes.fix import Engagement, Engagements, Fix
-from guard.tracers.fixes.nested_programs import symptoms
+from guard.tracers.fixes.engagement import Engagement, Engagements
 from guard.tracers.fixes.outer_symbols import baked
-from guard.tracers.fixes.patch import Patch
+from guard.tracers.fixes.patch import Patch, Switch
 from guard.tracers.fixes.surroundings import is_nested, suspended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _ENGAGEMENTS = Engagements()
-
-
-class _Planted(threading.local):
-    depth = 0
-
-
-_PLANTED = _Planted()
+_PLANTED = Switch()
 
 
 def _make_trace(original: Callable[..., Any]) -> Callable[..., Any]:
     def trace(tracer: Any, f: Callable[..., Any], *args: Any) -> Any:
         if not is_nested(args):
             return original(tracer, f, *args)
-        if _PLANTED.depth:
+        if _PLANTED:
             _leak(f, args)
         _ENGAGEMENTS.mark()
         with suspended(args, tracer.tracing_mode) as (alone, outer), baked(outer):
@@ -68,19 +60,5 @@ def apply() -> Iterator[Engagement]:
 @contextmanager
 def plant() -> Iterator[None]:
     """Leak 3 detach nodes and the traced program into the outer graph, in all 9 modes of the seed's program."""
-    _PLANTED.depth += 1
-    try:
-        with _TRACE.installed():
-            yield
-    finally:
-        _PLANTED.depth -= 1
-
-
-FIX = Fix(
-    name="nested-isolation",
-    cause="pytorch#93290",
-    what="a nested make_fx leaves no node, no proxy and no error in the outer graph",
-    probe=symptoms,
-    apply=apply,
-    plant=plant,
-)
+    with _PLANTED.held(), _TRACE.installed():
+        yield

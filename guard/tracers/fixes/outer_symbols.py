@@ -77,7 +77,9 @@ def _value_outside(obj: Any) -> int | None:
     if not isinstance(obj, torch.SymInt):
         return None
     symbols = obj.node.expr.free_symbols
-    if not any(tracer is not None and all(s in tracer.sympy_expr_tracker for s in symbols) for tracer in _OUTER.tracers):
+    if not any(
+        tracer is not None and all(s in tracer.sympy_expr_tracker for s in symbols) for tracer in _OUTER.tracers
+    ):
         return None
     hint = getattr(obj.node, "hint", None)  # None or absent: unbacked, or another torch's spelling
     return int(hint) if isinstance(hint, int) else None

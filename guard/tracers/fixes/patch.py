@@ -45,3 +45,24 @@ class Patch:
             if self._users == 0:
                 setattr(self._owner(), self._name, self._original)
                 self._original = None
+
+
+class Switch:
+    """On while any block holds it, on every thread: the plants and the mends of this process."""
+
+    def __init__(self) -> None:
+        self._holders = 0
+
+    def __bool__(self) -> bool:
+        return self._holders > 0
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep it on for the length of the block."""
+        with _LOCK:
+            self._holders += 1
+        try:
+            yield
+        finally:
+            with _LOCK:
+                self._holders -= 1

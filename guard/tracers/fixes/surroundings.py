@@ -2,7 +2,8 @@
 
 Three things reach from an outer ``make_fx`` into an inner one: the outer proxy mode, the outer tracer's own
 TorchFunction modes (under pre_dispatch they record ``torch._C._set_grad_enabled`` and functorch levels), and, inside
-AOTAutograd, functional arguments that only mean something under AOTAutograd's functional mode. The user's own modes stay.
+AOTAutograd, functional arguments that only mean something under AOTAutograd's functional mode. The user's own modes
+stay.
 """
 
 from __future__ import annotations
@@ -92,13 +93,21 @@ def _fake_mode_without_shapes(args: tuple[Any, ...]) -> bool:
 
 def _with_symbols(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Make the fake arguments anew in a mode of their own, where sizes can become symbols."""
-    from torch._dynamo.source import ConstantSource
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
     mode = FakeTensorMode(allow_fallback_kernels=False, shape_env=ShapeEnv())
     leaves, spec = pytree.tree_flatten(args)
-    for place, leaf in enumerate(leaves):
-        if isinstance(leaf, FakeTensor):
-            leaves[place] = mode.from_tensor(leaf, source=ConstantSource(f"input{place}"))
-    fresh: tuple[Any, ...] = pytree.tree_unflatten(leaves, spec)
-    return fresh
+    fresh = [
+        _symbolic(mode, leaf, place) if isinstance(leaf, FakeTensor) else leaf for place, leaf in enumerate(leaves)
+    ]
+    rebuilt: tuple[Any, ...] = pytree.tree_unflatten(fresh, spec)
+    return rebuilt
+
+
+def _symbolic(mode: Any, tensor: Any, place: int) -> Any:
+    """Make one fake tensor anew; the context is explicit, since torch >= 2.13 takes a fake one's sizes for static."""
+    from torch._dynamo.source import ConstantSource
+    from torch.fx.experimental.symbolic_shapes import DimDynamic, StatelessSymbolicContext
+
+    context = StatelessSymbolicContext(dynamic_sizes=[DimDynamic.DUCK] * tensor.dim())
+    return mode.from_tensor(tensor, source=ConstantSource(f"input{place}"), symbolic_context=context)
