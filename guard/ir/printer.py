@@ -148,7 +148,8 @@ def _tag(tag: str) -> str:
 def _signature(graph: Graph, opening: str) -> str:
     start = f"{opening} {word(graph.name)}("
     inputs = [_input(value) for value in graph.inputs]
-    outputs = [_output(value) for value in graph.outputs]
+    names = {value.name for value in graph.inputs}
+    outputs = [_output(value, names) for value in graph.outputs]
     line = f"{start}{', '.join(inputs)}) -> ({', '.join(outputs)}) {{"
     if len(line) <= LINE_WIDTH:
         return line
@@ -171,10 +172,15 @@ def _input(value: Input) -> str:
     return text if value.alias is None else f"{text} alias {print_ref(value.alias)}"
 
 
-def _output(output: Output) -> str:
-    of = "" if output.of is None else f"{print_ref(output.of)}: "
+def _output(output: Output, inputs: set[str]) -> str:
+    of = "" if output.of is None else f"{_of(output.of, inputs)}: "
     role = "" if output.role == "output" and not of else f"{output.role} "
     return f"{role}{of}{_outer_type(output)}"
+
+
+def _of(name: str, inputs: set[str]) -> str:
+    """Print an input of this graph as a value, one of the forward's (in a backward graph) as a quoted label."""
+    return print_ref(name) if name in inputs else quote(name)
 
 
 def _outer_type(output: Output) -> str:

@@ -124,7 +124,19 @@ def _outer_type(cursor: Cursor, scope: _Scope) -> _OuterType:
     if cursor.token.kind == "ref":
         of = _used(cursor, scope)
         cursor.expect(":")
+    elif cursor.token.kind == "string" and role != "output":
+        of = _elsewhere(cursor, scope)
+        cursor.expect(":")
     return _OuterType(role, of, None if cursor.accept("literal") else read_type(cursor))
+
+
+def _elsewhere(cursor: Cursor, scope: _Scope) -> str:
+    """Read the label of an input that another graph has: a backward's gradients are of the forward's inputs."""
+    position = cursor.token.start
+    name = cursor.string("a quoted name")
+    if name in scope.names:
+        raise cursor.error(f'input "%{name}" is of this graph: wanted it without quotes', position)
+    return name
 
 
 def _where(cursor: Cursor) -> tuple[Expr, ...]:

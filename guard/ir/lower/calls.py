@@ -1,0 +1,180 @@
+"""Calls: one fx call_function -> one node, its getitems folded into its results, its effects from the schema."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from guard.ir.graph import Arg, Body, Effect, Node, Ref, Result
+from guard.ir.lower.groups import group_arg
+from guard.ir.lower.literals import names_in
+from guard.ir.lower.operators import Argument, Operator, describe
+from guard.ir.lower.sources import source_of
+from guard.ir.lower.values import UNKNOWN
+from guard.ir.types import TensorType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import torch
+
+    from guard.ir.lower.bodies import Bodies
+    from guard.ir.lower.literals import Literals
+    from guard.ir.lower.values import Types
+    from guard.ir.types import Type
+
+_OPERATORS: dict[Any, Operator] = {}
+_BARRIER = (Effect("barrier"),)
+_MODE = (Effect("mode"),)
+
+
+class Calls:
+    """Lowers the calls of one graph."""
+
+    def __init__(self, refs: dict[torch.fx.Node, Any], literals: Literals, types: Types, bodies: Bodies) -> None:
+        self._refs = refs
+        self._literals = literals
+        self._types = types
+        self._bodies = bodies
+        self._count = 0
+
+    def call(self, node: torch.fx.Node) -> Node | None:
+        """Lower one call_function; None for a getitem that was folded into its operand."""
+        target: Any = node.target
+        if node in self._refs:
+            return None
+        op = _OPERATORS.get(target)
+        if op is None:
+            op = _OPERATORS[target] = describe(target)
+        convert = self._literals.arg
+        args = tuple([convert(arg) for arg in node.args])
+        kwargs = tuple([(key, convert(value)) for key, value in node.kwargs.items()]) if node.kwargs else ()
+        if op.groups:
+            args, kwargs = _with_groups(op, args, kwargs)
+        results = self._results(node, op)
+        plain = op.plain and not (args and type(args[0]) is not Ref and self._calls_effectful_body(args))
+        effects = () if plain else self._effects(op, args, kwargs, results)
+        return Node(results, op.name, args, kwargs, effects, _tags(node.meta), source_of(node.meta))
+
+    def opaque_call(self, node: torch.fx.Node) -> Node:
+        """Lower a call_module or call_method: guard cannot see inside, so nothing moves over it."""
+        args = tuple(self._literals.arg(arg) for arg in node.args)
+        kwargs = tuple((key, self._literals.arg(value)) for key, value in node.kwargs.items())
+        types = (self._types.of_node(node),)
+        return Node(self.name_results(node, types), f"{node.op}.{node.target}", args, kwargs, _BARRIER, (), source_of(node.meta))
+
+    def name_results(self, node: torch.fx.Node, types: tuple[Type, ...]) -> tuple[Result, ...]:
+        """Name the one result of a node; a result that nobody reads has no name."""
+        if not node.users:
+            return (Result(None, types[0]),)
+        self._refs[node] = ref = Ref(self._next())
+        return (Result(ref.name, types[0]),)
+
+    def _next(self) -> str:
+        name = str(self._count)
+        self._count += 1
+        return name
+
+    def _results(self, node: torch.fx.Node, op: Operator) -> tuple[Result, ...]:
+        value = node.meta.get("val")
+        if type(value) in {list, tuple} or (op.returns is not None and op.returns > 1):
+            items = _getitems(node)
+            if items is not None:
+                return self._unpacked(node, op, items, value)
+        if op.returns == 0 or (op.returns is None and value is None and not node.users):
+            return ()
+        return self.name_results(node, (self._types.of_node(node, offset=bool(op.aliases)),))
+
+    def _unpacked(self, node: torch.fx.Node, op: Operator, items: dict[int, list[torch.fx.Node]], value: Any) -> tuple[Result, ...]:
+        count = len(value) if type(value) in {list, tuple} else max([*items, (op.returns or 1) - 1]) + 1
+        offset = bool(op.aliases)
+        results = []
+        for index in range(count):
+            readers = items.get(index, ())
+            name = self._next() if any(reader.users for reader in readers) else None
+            for reader in readers:
+                self._refs[reader] = Ref(name) if name is not None else None
+            known = value[index] if type(value) in {list, tuple} else None
+            found = self._types.of_node(readers[0], offset=offset) if readers else self._types.of(known, offset=offset)
+            results.append(Result(name, UNKNOWN if value is None and not readers else found))
+        return tuple(results)
+
+    def _calls_effectful_body(self, args: tuple[Arg, ...]) -> bool:
+        return any(type(a) is Body and self._bodies.effectful(a.name) for a in args)
+
+    def _effects(self, op: Operator, args: Any, kwargs: Any, results: tuple[Result, ...]) -> tuple[Effect, ...]:
+        if op.barrier or self._calls_effectful_body(args):
+            return _BARRIER
+        if op.mode:
+            return _MODE
+        named = dict(kwargs)
+        found = [Effect("write", names) for names in [_names(op.writes, args, named)] if names]
+        found += [Effect("alias", names) for names in [_names(op.aliases, args, named)] if names]
+        if op.random:
+            found.append(Effect("rng", (self._device(results),)))
+        if op.comm:
+            found.append(Effect("comm", _ranks(op, args, named)))
+        return tuple(found)
+
+    def _device(self, results: tuple[Result, ...]) -> str:
+        for result in results:
+            if isinstance(result.type, TensorType) and result.type.device is not None:
+                return result.type.device
+        return self._types.device
+
+
+def alias_bases(inputs: Iterable[str], nodes: Iterable[Node]) -> dict[str, str]:
+    """Value -> the input whose storage it may share, by the alias effects of the nodes between."""
+    bases = {name: name for name in inputs}
+    for node in nodes:
+        for effect in node.effects:
+            if effect.kind == "alias":
+                base = next((bases[name] for name in effect.on if name in bases), None)
+                if base is not None:
+                    bases.update((r.name, base) for r in node.results if r.name is not None)
+    return bases
+
+
+def _getitems(node: torch.fx.Node) -> dict[int, list[torch.fx.Node]] | None:
+    """Readers by index where every reader is a getitem of a constant index, else None."""
+    items: dict[int, list[Any]] = {}
+    for user in node.users:
+        if user.target is not operator.getitem or user.args[0] is not node or type(user.args[1]) is not int or user.args[1] < 0:
+            return None
+        items.setdefault(user.args[1], []).append(user)
+    return items
+
+
+def _names(places: tuple[Argument, ...], args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for place in places:
+        value = args[place.index] if place.index < len(args) else kwargs.get(place.name)
+        found.update(dict.fromkeys(names_in(value)))
+    return tuple(found)
+
+
+def _ranks(op: Operator, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> tuple[Any, ...]:
+    for place in op.groups:
+        value = args[place.index] if place.index < len(args) else kwargs.get(place.name)
+        if hasattr(value, "ranks"):
+            return tuple(value.ranks)  # type: ignore[union-attr]
+    return ()
+
+
+def _with_groups(op: Operator, args: tuple[Arg, ...], kwargs: tuple[tuple[str, Arg], ...]) -> tuple[Any, Any]:
+    indices, names = {place.index for place in op.groups}, {place.name for place in op.groups}
+    new_args = tuple(group_arg(a) if i in indices and type(a) is str else a for i, a in enumerate(args))
+    new_kwargs = tuple((k, group_arg(v) if k in names and type(v) is str else v) for k, v in kwargs)
+    return new_args, new_kwargs
+
+
+def _tags(meta: dict[str, Any]) -> tuple[str, ...]:
+    if meta.get("partitioner_tag") == "is_backward":
+        return ("backward",) if "recompute" not in meta else ("backward", _recompute(meta))
+    return (_recompute(meta),) if "recompute" in meta else ()
+
+
+def _recompute(meta: dict[str, Any]) -> str:
+    policy = getattr(meta["recompute"], "name", str(meta["recompute"]))
+    return "recompute" if policy == "1" else policy.lower()
+

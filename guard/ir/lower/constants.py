@@ -1,0 +1,57 @@
+"""Tensors that a graph carries as attributes: small ones by value, large ones by digest, fake ones without bytes."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from typing import TYPE_CHECKING
+
+import torch
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+from guard.ir.graph import Arg, Digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INLINE = 64  # elements that print in full: enough for shape tables and small masks, still one readable line
+NO_BYTES = Digest("no-bytes")
+
+
+def constant_arg(tensor: torch.Tensor) -> Arg:
+    """Value or digest of a constant. Call with the user's modes off: it reads data."""
+    if is_traceable_wrapper_subclass(tensor):
+        names, _ = tensor.__tensor_flatten__()
+        return tuple(constant_arg(getattr(tensor, name)) for name in names)
+    if isinstance(tensor, torch._subclasses.FakeTensor) or tensor.device.type == "meta":
+        return NO_BYTES
+    if tensor.layout != torch.strided or tensor.is_quantized:
+        return Digest(f"layout:{tensor.layout}".replace("torch.", ""))
+    plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
+    if plain.numel() <= INLINE and plain.dtype in _LISTED:
+        return _nested(plain.tolist())
+    return Digest("sha256:" + _sha256(plain))
+
+
+_LISTED = {
+    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16,
+    torch.float32, torch.float64, torch.complex64, torch.complex128,
+}  # fmt: skip
+
+
+def _nested(values: object) -> Arg:
+    return tuple(_nested(v) for v in values) if isinstance(values, list) else values  # type: ignore[return-value]
+
+
+def _sha256(plain: torch.Tensor) -> str:
+    digest = hashlib.sha256()
+    for chunk in _chunks(plain):
+        digest.update(chunk)
+    return digest.hexdigest()[:32]
+
+
+def _chunks(plain: torch.Tensor, size: int = 1 << 24) -> Iterator[bytes]:
+    # by address, since numpy need not be there and has no bfloat16
+    total, start = plain.numel() * plain.element_size(), plain.data_ptr()
+    for offset in range(0, total, size):
+        yield ctypes.string_at(start + offset, min(size, total - offset))

@@ -1,0 +1,109 @@
+"""What an operator does besides computing: its effects, read once from its schema and kept by target."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, NamedTuple
+
+import torch
+
+# Functions without a schema that compute and do nothing else.
+_PURE_MODULES = {"_operator": "operator", "operator": "operator", "math": "math"}
+# Higher-order operators whose effects are those of their bodies, and whose torch contract is functional
+# (torch/_higher_order_ops): with_effects and auto_functionalized carry their state as values.
+_PURE_HOPS = {
+    "cond", "while_loop", "scan", "associative_scan", "map_impl", "map", "flex_attention", "flex_attention_backward",
+    "invoke_subgraph", "wrap", "checkpoint", "tag_activation_checkpoint", "wrap_activation_checkpoint",
+    "auto_functionalized", "auto_functionalized_v2", "with_effects", "triton_kernel_wrapper_functional", "hints_wrapper",
+    "out_dtype", "autograd_function_apply", "base_hop", "local_map_hop", "flat_apply", "strict_mode",
+}  # fmt: skip
+_MODE_WORDS = ("_set_grad_enabled", "autocast", "inference_mode", "_increment_nesting", "_decrement_nesting", "set_deterministic")
+# Schema-bearing collectives: waiting for one is ordered by its operand alone.
+_COMM_NAMESPACES = {"_c10d_functional", "c10d_functional", "_c10d_functional_autograd", "c10d", "_dtensor", "symm_mem"}
+_WAITS = {"wait_tensor", "_wrap_tensor_autograd"}
+_GROUP_ARGUMENTS = {"group_name", "group", "process_group", "group_name_0"}
+
+
+class Argument(NamedTuple):
+    """Where an argument of a schema is found in a call."""
+
+    index: int
+    name: str
+
+
+class Operator(NamedTuple):
+    """One call target."""
+
+    name: str
+    writes: tuple[Argument, ...] = ()
+    aliases: tuple[Argument, ...] = ()
+    groups: tuple[Argument, ...] = ()
+    random: bool = False
+    comm: bool = False
+    mode: bool = False
+    barrier: bool = False
+    plain: bool = True
+    """No effect at all: the common case, told by one flag."""
+    returns: int | None = None
+    """Number of results in the schema; None without one."""
+
+
+def describe(target: Any) -> Operator:
+    """Describe a call_function target."""
+    if isinstance(target, torch._ops.OpOverload):
+        return _from_schema(target)
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        name = target.name() if callable(getattr(target, "name", None)) else str(target)
+        pure = name in _PURE_HOPS
+        return Operator(f"higher_order.{name}", barrier=not pure, plain=pure)
+    return _from_function(target)
+
+
+def _from_schema(op: Any) -> Operator:
+    schema = op._schema
+    returned = {alias for r in schema.returns if r.alias_info is not None for alias in r.alias_info.before_set}
+    writes, aliases, groups = [], [], []
+    for index, argument in enumerate(schema.arguments):
+        place = Argument(index, argument.name)
+        if argument.alias_info is not None:
+            if argument.alias_info.is_write:
+                writes.append(place)
+            # (a -> *) is a view whose list of results carries no alias set of its own: split, unbind, chunk
+            if returned & set(argument.alias_info.before_set) or "*" in argument.alias_info.after_set:
+                aliases.append(place)
+        elif _writes_silently(op, argument.name):
+            writes.append(place)
+        if argument.name in _GROUP_ARGUMENTS:
+            groups.append(place)
+    random = torch.Tag.nondeterministic_seeded in op.tags
+    comm = op.namespace in _COMM_NAMESPACES and op._opname not in _WAITS
+    profiler = op.namespace == "profiler"
+    return Operator(
+        str(op), tuple(writes), tuple(aliases), tuple(groups), random, comm, barrier=profiler,
+        plain=not (writes or aliases or random or comm or profiler), returns=len(schema.returns),
+    )  # fmt: skip
+
+
+def _writes_silently(op: Any, argument: str) -> bool:
+    """Whether an operator writes an argument that its schema calls read-only: batch norm's running statistics.
+
+    ``native_batch_norm`` and its composites take ``Tensor? running_mean`` and update it while training
+    (aten/src/ATen/native/native_functions.yaml; the functional, backward and inference variants do not).
+    """
+    name = op._opname
+    pure = ("functional", "backward", "no_training", "elemt", "stats")
+    return argument in {"running_mean", "running_var"} and "_norm" in name and not any(word in name for word in pure)
+
+
+def _from_function(target: Any) -> Operator:
+    module = getattr(target, "__module__", None) or ""
+    name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or type(target).__name__
+    if module in _PURE_MODULES and (hasattr(operator, name) or hasattr(math, name)):
+        return Operator(f"{_PURE_MODULES[module]}.{name}")
+    if name.startswith("sym_") and module.startswith("torch"):
+        return Operator(f"torch.{name}")
+    full = f"{module}.{name}" if module else name
+    full = full.replace("<locals>.", "").replace("<lambda>", "lambda")
+    mode = any(word in name for word in _MODE_WORDS)
+    return Operator(full, mode=mode, barrier=not mode, plain=False)

@@ -1,0 +1,106 @@
+"""AotJoint: AOTAutograd's joint graph of forward and backward, input mutations kept in the graph."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch._functorch import aot_autograd
+from torch.utils import _pytree as pytree
+
+from guard.ir.lower.context import Context, Placeholder
+from guard.ir.lower.trees import in_tree_text, leaf_names
+from guard.tracers import aot_metadata, decompositions
+from guard.tracers.descriptors import Descriptors, kind
+from guard.tracers.make_fx import leaf_placeholders
+from guard.tracers.outputs import Outputs
+from guard.tracers.parameters import named_tensors
+from guard.tracers.traced import Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from guard.specs import AotJoint
+
+
+def trace(spec: AotJoint, program: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+    """Export the joint graph; without anything that requires grad it is the forward alone, under the same name."""
+    module = program if isinstance(program, torch.nn.Module) else FunctionModule(program)
+    outputs = Outputs()
+    with contextlib.ExitStack() as stack, aot_metadata.recorded() as record, _outputs_of(module, outputs):
+        joint = aot_autograd.aot_export_joint_with_descriptors(
+            stack,
+            module,
+            args,
+            kwargs,
+            decompositions=decompositions.table(spec.decompositions),
+            keep_inference_input_mutations=True,
+        )
+        graph_module = joint.graph_module
+    leaves, in_spec = pytree.tree_flatten((args, kwargs))
+    inputs = _Inputs(module, leaf_placeholders(leaves, leaf_names(program, args, kwargs)))
+    descriptors = Descriptors(inputs, outputs.leaf, record.last())
+    context = Context(
+        "joint",
+        descriptors.placeholders(graph_module),
+        descriptors.returned(graph_module),
+        in_tree=in_tree_text(in_spec),
+        out_tree=outputs.tree(),
+        shape_env=shape_env_of(graph_module),
+    )
+    return Traced(((graph_module, context),))
+
+
+class FunctionModule(torch.nn.Module):
+    """A function as the module that AOTAutograd's export wants."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self._function = (function,)  # in a tuple: a module that the function closes over is no submodule of this one
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        return self._function[0](*args, **kwargs)
+
+
+class _Inputs:
+    """Descriptor -> the user's input."""
+
+    def __init__(self, module: torch.nn.Module, leaves: list[Placeholder]) -> None:
+        self._named = {p.name: p for p in named_tensors(module).values()}
+        self._leaves = leaves
+
+    def __call__(self, base: Any) -> Placeholder | None:
+        if kind(base) in {"ParamAOTInput", "BufferAOTInput"}:
+            role = "parameter" if kind(base) == "ParamAOTInput" else "buffer"
+            return self._named.get(base.target) or self._tied(base.target) or Placeholder(base.target, role)
+        if kind(base) == "PlainAOTInput" and base.idx < len(self._leaves):
+            return self._leaves[base.idx]
+        return None
+
+    def _tied(self, name: str) -> Placeholder | None:
+        return next((p for p in self._named.values() if name in p.labels), None)
+
+
+@contextlib.contextmanager
+def _outputs_of(module: torch.nn.Module, outputs: Outputs) -> Iterator[None]:
+    """Record what the module returns, by a forward hook that changes nothing."""
+    handle = module.register_forward_hook(lambda _module, _args, out: outputs.record(out) and None)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def shape_env_of(module: torch.fx.GraphModule) -> Any:
+    """The ShapeEnv of the graph's fake values, None where all sizes are numbers."""
+    for node in module.graph.nodes:
+        value = node.meta.get("val")
+        mode = getattr(value, "fake_mode", None)
+        if mode is not None:
+            return mode.shape_env
+        if isinstance(value, torch.SymInt):
+            return value.node.shape_env
+    return None
+

@@ -1,0 +1,136 @@
+"""Capture: run a tracer on a program under guard's fixes and hand back IR; a trace that raises is a result too."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from guard.errors import UsageError
+from guard.ir.graph import Program
+from guard.ir.lower.bodies import Bodies
+from guard.ir.lower.context import Context
+from guard.ir.lower.walk import lower_graph
+from guard.specs import AotJoint, Compile, MakeFx
+from guard.tracers import aot_joint, compile, make_fx, sources
+from guard.tracers.aot_joint import shape_env_of
+from guard.tracers.decompositions import table_text
+from guard.tracers.errors import classify, is_capture_error
+from guard.tracers.errors.partial import partial_graph
+from guard.tracers.fixes.table import applied
+from guard.tracers.state import modes_off, preserved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from guard.ir.graph import Graph
+    from guard.specs import Tracer
+    from guard.tracers.traced import Traced
+
+_TRACERS: dict[type, Callable[..., Traced]] = {MakeFx: make_fx.trace, AotJoint: aot_joint.trace, Compile: compile.trace}
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What came out of one capture."""
+
+    program: Program
+    engaged: tuple[str, ...] = ()
+    """Fixes that did something while this was traced."""
+    sources: tuple[str, ...] = ()
+    """Files of the user's code that the trace ran through."""
+
+
+def capture(
+    spec: Tracer,
+    program: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    check: str,
+    fixes: str = "on",
+    cache: Path | None = None,
+) -> Captured:
+    """Trace ``program(*args, **kwargs)`` as ``spec`` says; everything that tracing disturbs is restored after.
+
+    ``fixes`` is "on" (guard's fixed tracer) or "off" (torch's own behaviour); ``cache`` keeps the probes' answers.
+    """
+    trace = _TRACERS.get(type(spec))
+    if trace is None:
+        raise UsageError(f"tracer: wanted MakeFx, AotJoint or Compile, got {type(spec).__name__}")
+    header = Program(check, tracer_text(spec))
+    fixing = applied(cache) if fixes == "on" else contextlib.nullcontext()
+    values = dict(kwargs or {})
+    with preserved(program, args, values), fixing as engagement, sources.recorded() as seen, _torch_warnings():
+        found = _traced(trace, spec, program, args, values, header)
+    files = seen.files | _own_file(program)
+    return Captured(found, tuple(engagement.engaged()) if engagement is not None else (), tuple(sorted(files)))
+
+
+def _traced(trace: Any, spec: Tracer, program: Any, args: tuple[Any, ...], kwargs: dict[str, Any], header: Program) -> Program:
+    try:
+        traced = trace(spec, program, args, kwargs)
+    except BaseException as error:
+        if not is_capture_error(error):
+            raise
+        failed = classify(error, program=program)
+        with modes_off():
+            return replace(header, error=failed, partial=_partial(error))
+    with modes_off():
+        return lower(traced.graphs, header, traced.events)
+
+
+def lower(graphs: Any, header: Program, events: tuple[Any, ...] = ()) -> Program:
+    """Lower every graph of a capture into one file's program."""
+    bodies = Bodies()
+    lowered = tuple(lower_graph(module, context, bodies)[0] for module, context in graphs)
+    return Program(header.check, header.tracer, lowered, bodies.all(), events)
+
+
+def lower_module(module: torch.fx.GraphModule, *, check: str) -> Program:
+    """Lower a graph that the user's own pipeline captured."""
+    env = shape_env_of(module)
+    with modes_off():
+        return lower([(module, Context("main", shape_env=env))], Program(check, "graph_module()"))
+
+
+def tracer_text(spec: Tracer) -> str:
+    """A spec as the header says it: ``make_fx(tracing_mode=real)``, fields at their default left out but the first."""
+    name = {MakeFx: "make_fx", AotJoint: "aot_joint", Compile: "compile"}[type(spec)]
+    fields = {key: value for key, value in vars(spec).items() if key == "tracing_mode" or value != getattr(type(spec)(), key)}
+    texts = {key: table_text(value) if key == "decompositions" else str(value) for key, value in fields.items()}
+    return f"{name}({', '.join(f'{key}={text}' for key, text in texts.items())})"
+
+
+def _partial(error: BaseException) -> Graph | None:
+    """What torch had traced when it failed; None where there is nothing, or nothing that can be read."""
+    graph = partial_graph(error)
+    if graph is None:
+        return None
+    try:
+        module = torch.fx.GraphModule(torch.nn.Module(), graph)
+        return lower_graph(module, Context("partial", shape_env=shape_env_of(module)))[0]
+    except Exception:  # noqa: BLE001 - a half-built graph may break any rule, and the error itself is the result
+        return None
+
+
+@contextlib.contextmanager
+def _torch_warnings() -> Iterator[None]:
+    """Torch's warnings at their default: torch 2.13 warns about itself, and a user's ``-W error`` must not change a verdict."""
+    with warnings.catch_warnings():
+        warnings.resetwarnings()
+        warnings.simplefilter("default")
+        yield
+
+
+def _own_file(program: Any) -> set[str]:
+    target = program.forward if hasattr(program, "named_parameters") else program
+    try:
+        return {inspect.getfile(inspect.unwrap(target))}
+    except TypeError:  # a builtin or a callable object
+        return set()

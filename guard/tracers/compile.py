@@ -1,0 +1,147 @@
+"""Compile: torch.compile with a capturing AOT backend: forward and backward of each region, graph breaks, recompiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from functorch.compile import make_boxed_func
+from torch._dynamo.backends.common import aot_autograd
+from torch.utils import _pytree as pytree
+
+from guard.ir.lower.context import Context, Placeholder, Returned
+from guard.tracers import aot_metadata, decompositions
+from guard.tracers.aot_joint import shape_env_of
+from guard.tracers.aot_metadata import AotMetadata, AotRecord
+from guard.tracers.descriptors import Descriptors, kind
+from guard.tracers.dynamo_events import Breaks, recompile_event
+from guard.tracers.dynamo_sources import input_of, source_name
+from guard.tracers.outputs import outer_value
+from guard.tracers.traced import Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from guard.ir.graph import Event
+    from guard.specs import Compile
+
+
+@dataclass
+class Region:
+    """One call of the backend: what Dynamo captured between two graph breaks."""
+
+    inputs: list[Placeholder]
+    outputs: list[Returned]
+    metadata: AotMetadata = field(default_factory=AotMetadata)
+    graphs: dict[str, torch.fx.GraphModule] = field(default_factory=dict)
+
+
+class Regions:
+    """The capturing backend of one capture."""
+
+    def __init__(self, spec: Compile, record: AotRecord) -> None:
+        self.found: list[Region] = []
+        self._record = record
+        self._table = decompositions.table(spec.decompositions)
+
+    def backend(self, module: torch.fx.GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
+        """Hand the region to AOTAutograd with compilers that keep each graph and run it as it is."""
+        region = Region(_inputs(module, example_inputs), _outputs(module))
+        self.found.append(region)
+        compiled = aot_autograd(
+            fw_compiler=self._keeping(region, "forward"),
+            bw_compiler=self._keeping(region, "backward"),
+            decompositions=self._table,
+            keep_inference_input_mutations=True,
+        )
+        return compiled(module, example_inputs)  # type: ignore[no-any-return]
+
+    def _keeping(self, region: Region, name: str) -> Callable[..., Any]:
+        def compiler(module: torch.fx.GraphModule, _inputs: list[Any]) -> Any:
+            region.graphs[name] = module
+            if name == "forward":  # AOTAutograd has traced by now, and the next region comes after
+                region.metadata = self._record.last()
+            return make_boxed_func(module.forward)
+
+        return compiler
+
+    def graphs(self) -> list[tuple[torch.fx.GraphModule, Context]]:
+        """Every graph with its context; numbered from the second region on: ``forward``, ``backward``, ``forward_2``."""
+        return [
+            (region.graphs[name], _context(region, name, number))
+            for number, region in enumerate(self.found, 1)
+            for name in ("forward", "backward")
+            if name in region.graphs
+        ]
+
+
+def trace(spec: Compile, program: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+    """Compile and run forward and backward, then run again: what compiles the second time is a recompile."""
+    torch._dynamo.reset()
+    with aot_metadata.recorded() as record:
+        regions = Regions(spec, record)
+        compiled = torch.compile(program, backend=regions.backend, dynamic=spec.dynamic, fullgraph=spec.fullgraph)
+        with Breaks() as breaks:
+            _run(compiled, args, kwargs)
+            first = len(regions.found)
+            events: tuple[Event, ...] = breaks.events()
+            recompiles = _again(compiled, args, kwargs, regions, first)
+        return Traced(tuple(regions.graphs()), (*events, *recompiles))
+
+
+def _again(
+    compiled: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], regions: Regions, first: int
+) -> list[Event]:
+    with Breaks() as reasons:
+        _run(compiled, args, kwargs)
+    del regions.found[first + len(reasons.recompiles) :]
+    return [recompile_event(reason) for reason in reasons.recompiles[: len(regions.found) - first]]
+
+
+def _run(compiled: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Run the program and differentiate every output that asks for it: the backward graph compiles when it is reached."""
+    result = compiled(*args, **kwargs)
+    leaves = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
+    roots = [leaf for leaf in leaves if leaf.grad_fn is not None]
+    if roots:
+        torch.autograd.backward(roots, [torch.ones_like(root) for root in roots])
+
+
+def _inputs(module: torch.fx.GraphModule, example_inputs: list[Any]) -> list[Placeholder]:
+    nodes = [node for node in module.graph.nodes if node.op == "placeholder"]
+    found = []
+    for node, example in zip(nodes, example_inputs, strict=False):
+        known = input_of(source_name(node), node.name)
+        grad = isinstance(example, torch.Tensor) and example.requires_grad
+        found.append(Placeholder(known.name, known.role, outer=outer_value(example), requires_grad=grad))
+    return found
+
+
+def _outputs(module: torch.fx.GraphModule) -> list[Returned]:
+    node = next(iter(reversed(module.graph.nodes)))
+    leaves = node.args[0] if isinstance(node.args[0], (tuple, list)) else (node.args[0],)
+    return [_returned(leaf.meta.get("example_value")) if hasattr(leaf, "meta") else Returned() for leaf in leaves]
+
+
+def _returned(value: Any) -> Returned:
+    return Returned(outer=outer_value(value), requires_grad=isinstance(value, torch.Tensor) and value.requires_grad)
+
+
+def _context(region: Region, name: str, number: int) -> Context:
+    module = region.graphs[name]
+
+    def plain_input(base: Any) -> Placeholder | None:
+        known = kind(base) == "PlainAOTInput" and base.idx < len(region.inputs)
+        return region.inputs[base.idx] if known else None
+
+    def plain_output(index: int) -> Returned:
+        return region.outputs[index] if index < len(region.outputs) else Returned()
+
+    descriptors = Descriptors(plain_input, plain_output, region.metadata)
+    return Context(
+        name if number == 1 else f"{name}_{number}",
+        descriptors.placeholders(module),
+        descriptors.returned(module),
+        shape_env=shape_env_of(module),
+    )

@@ -1,0 +1,20 @@
+"""What a tracer hands to the capture: fx graphs with what it knows of them. Lowering follows while groups and modes live."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+    from guard.ir.graph import Event
+    from guard.ir.lower.context import Context
+
+
+@dataclass(frozen=True)
+class Traced:
+    """One capture before lowering."""
+
+    graphs: tuple[tuple[torch.fx.GraphModule, Context], ...]
+    events: tuple[Event, ...] = ()
