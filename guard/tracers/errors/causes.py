@@ -68,8 +68,8 @@ CAUSES = (
     # Both end in the same assertion at the same place: guard's plant of the second on 2.13 is how that is known.
     Cause(
         "pytorch#164732",
-        "a fake tensor of an earlier pass stayed in the program's state; or, on torch < 2.11, a DTensor input is mutated "
-        "under training (pytorch#170467)",
+        "a fake tensor of an earlier pass stayed in the program's state; or, on torch < 2.11, a DTensor input is "
+        "mutated under training (pytorch#170467)",
         "keep no tensor in module attributes while tracing, and run with guard's fixes on",
         lambda e: e.kind == "fake-constant" and "Unexpected fake" in e.text,
     ),

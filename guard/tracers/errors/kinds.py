@@ -49,9 +49,8 @@ class Rule(NamedTuple):
 
 
 SPECIFIC = (
-    Rule(
-        "recursion", types=("RecursionError",)
-    ),  # first: what wraps it (sharding propagation, Dynamo) is not the reason
+    # First: DTensor's sharding propagation wraps one in a RuntimeError of its own.
+    Rule("recursion", types=("RecursionError",)),
     Rule(
         "untracked-proxy",
         raised_in=_PROXY + r"(get_proxy_slot|_build_proxy_for_sym_expr)$"
@@ -71,7 +70,7 @@ SPECIFIC = (
             _FAKE + "DataDependentOutputException",
             "torch.fx.proxy.TraceError",
         ),
-        text=r"get value out of a tracing tensor|data-dependent (expression|control flow)|calling \.item\(\) on a Tensor",
+        text=r"get value out of a tracing tensor|data-dependent (expression|control flow)|vmap over calling \.item\(\)",
     ),
     Rule(
         "fake-constant",

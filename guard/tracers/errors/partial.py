@@ -10,7 +10,8 @@ from guard.tracers.errors.chain import walk
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TRACER = "PythonKeyTracer"  # torch.fx.experimental.proxy_tensor's fx.Tracer, since torch 1.12
+_MODULE, _TRACER = "torch.fx.experimental.proxy_tensor", "PythonKeyTracer"
+_HOLDERS = {"dispatch_trace", "trace"}  # functions that hold the tracer in a local variable
 
 
 def partial_graph(exception: BaseException) -> Any | None:
@@ -20,17 +21,16 @@ def partial_graph(exception: BaseException) -> Any | None:
     here without structured logging being on: the tracer is a local variable of a frame of the traceback. The graph has
     no output node. Never raises.
     """
-    return next(
-        (graph for tracer in _tracers(exception) if (graph := getattr(tracer, "graph", None)) is not None), None
-    )
+    graphs = (getattr(tracer, "graph", None) for tracer in _tracers(exception))
+    return next((graph for graph in graphs if graph is not None), None)
 
 
 def _tracers(exception: BaseException) -> Iterator[Any]:
     for error, _ in walk(exception):
         for frame, _ in traceback.walk_tb(error.__traceback__):
-            if frame.f_code.co_name in {"dispatch_trace", "trace"}:
-                yield from (v for v in frame.f_locals.values() if _is_tracer(v))
+            if frame.f_code.co_name in _HOLDERS:
+                yield from (value for value in frame.f_locals.values() if _is_tracer(value))
 
 
 def _is_tracer(value: object) -> bool:
-    return any(base.__name__ == _TRACER for base in type(value).__mro__)
+    return any(base.__name__ == _TRACER and base.__module__ == _MODULE for base in type(value).__mro__)

@@ -29,7 +29,7 @@ _NOISE = tuple(
         (r"""(?:[A-Za-z]:)?(?:[\w.+~-]*[/\\])+([\w.+-]+\.pyi?)""", r"\1"),  # paths
         (r"(\.pyi?):\d+", r"\1"),
         (r"\bline \d+", "line N"),
-        (r"(?:,? ?(?:[Pp]lease )?\b(?:see|visit|at))?:? ?https?://\S+", ""),
+        (r"(?:,? ?(?:[Pp]lease )?\b(?:see|visit|issue at|at))?:? ?https?://\S+", ""),
         (r"(?:Enable TORCH|Set TORCH|For more information, run with).*", ""),  # how to get a longer message
     )
 )

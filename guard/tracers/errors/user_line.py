@@ -99,7 +99,7 @@ def _code_of(program: object | None) -> CodeType | None:
     with suppress(Exception):  # anything callable may be a program, with any attribute
         while isinstance(program, functools.partial):
             program = program.func
-        for candidate in (program, getattr(type(program), "forward", None), getattr(type(program), "__call__", None)):
+        for candidate in (program, getattr(type(program), "forward", None), type(program).__call__):
             code = getattr(inspect.unwrap(candidate), "__code__", None) if callable(candidate) else None
             if inspect.iscode(code):
                 return code
