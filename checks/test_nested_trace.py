@@ -170,7 +170,7 @@ def test_inside_cond_branch(guard: Guard, guard_device: str, matrix: Tensor, out
 
     flag = torch.ones((), dtype=torch.bool, device=guard_device)
     capture = guard.check(program, flag, matrix, tracer=MakeFx(tracing_mode=outer))
-    assert capture.graph("main").count("cond") == 1
+    assert capture.graph("main").count("higher_order.cond") == 1
 
 
 @outer_mode
