@@ -116,8 +116,7 @@ def _accept_one(config: Config, check: str) -> Accepted:
     store = Store(config)
     baseline = store.read(check)
     if baseline == found.text:  # an accept that was killed after its write, or the same capture twice
-        pending.drop_pending(config, check)
-        return Accepted(settled=(check,))
+        return _settle(config, found)
     refusal = _refusal(store, found, baseline)
     if refusal is not None:
         return _refused(check, refusal, f"guard check {quoted(check)}")
@@ -158,12 +157,16 @@ def _take(store: Store, found: Pending) -> Accepted:
     warnings = _moved_sources(config, found)
     if found.text is None:
         remove(path, config.baselines)
-        pending.drop_pending(config, found.check)
-        return Accepted(removed=shown, settled=(found.check,), warnings=warnings)
-    recorded = _record_environment(config, found)
+        return Accepted(removed=shown, warnings=warnings) + _settle(config, found)
     write_whole(path, found.text)
+    return Accepted(written=shown, warnings=warnings) + _settle(config, found)
+
+
+def _settle(config: Config, found: Pending) -> Accepted:
+    """Finish what a written baseline began; after a kill the pending file is there to do it again."""
+    recorded = () if found.text is None else _record_environment(config, found)
     pending.drop_pending(config, found.check)
-    return Accepted(written=recorded + shown, settled=(found.check,), warnings=warnings)
+    return Accepted(written=recorded, settled=(found.check,))
 
 
 def _moved_sources(config: Config, found: Pending) -> tuple[str, ...]:

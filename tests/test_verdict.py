@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from guard.findings import KINDS, Finding, Outcome, Run
+from guard.verdict import exit_code, judge_fixes, worst
+
+
+def outcome(*kinds: str, skipped: str | None = None, needs: tuple[str, ...] = ()) -> Outcome:
+    findings = tuple(Finding(kind, "a::b", "title") for kind in kinds)
+    return Outcome("a::b", "checks/test_a.py::test_b", findings, skipped=skipped, needs=needs)
+
+
+def run(*outcomes: Outcome, interrupted: bool = False) -> Run:
+    return Run(outcomes, collected=len(outcomes), interrupted=interrupted)
+
+
+def test_all_hold_is_0() -> None:
+    assert exit_code(run(outcome(), outcome(skipped="no GPU"))) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_has_its_code(kind: str) -> None:
+    assert exit_code(run(outcome(), outcome(kind))) == {"internal": 3, "import": 2}.get(kind, 1)
+
+
+@pytest.mark.parametrize("nothing", [run(), run(outcome(skipped="no GPU"))], ids=["none", "skipped"])
+def test_nothing_checked_is_4(nothing: Run) -> None:
+    assert exit_code(nothing) == 4
+
+
+def test_worst_wins() -> None:
+    assert exit_code(run(outcome("drift"), outcome("import"), outcome("internal"))) == 3
+    assert exit_code(run(outcome("drift", "import"), outcome())) == 2
+    assert exit_code(run(outcome(skipped="x"), outcome("orphan"))) == 1
+    assert [worst(3, 2), worst(2, 1), worst(1, 4), worst(4, 0)] == [3, 2, 1, 4]
+
+
+def test_interrupted_is_130_whatever_was_found() -> None:
+    assert exit_code(run(outcome("internal"), interrupted=True)) == 130
+    assert exit_code(run(interrupted=True)) == 130
+
+
+def test_policy_on_fixes() -> None:
+    needing = outcome(needs=("nested-isolation", "proxy-preservation"))
+    assert judge_fixes(needing, "allow") == needing
+    warned = judge_fixes(needing, "warn")
+    assert (warned.status, warned.notes) == ("holds", ("needs fixes of guard's: nested-isolation, proxy-preservation",))
+    failed = judge_fixes(needing, "fail")
+    assert (failed.status, failed.findings[0].check, exit_code(run(failed))) == ("fix", "a::b", 1)
+
+
+@pytest.mark.parametrize("policy", ["allow", "warn", "fail"])
+def test_a_check_that_needs_no_fix_is_left_alone(policy: str) -> None:
+    assert judge_fixes(outcome(), policy) == outcome()  # type: ignore[arg-type] # a parameter is any text
