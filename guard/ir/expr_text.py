@@ -51,7 +51,7 @@ def ordered(expr: Expr) -> Expr:
 
 
 def rename(expr: Expr, names: Mapping[str, str]) -> Expr:
-    """Replace symbols' names, then put the result in order."""
+    """Replace every symbol's name, then put the result in order."""
     return ordered(_rename(expr, names))
 
 
@@ -66,7 +66,7 @@ def symbols(expr: Expr) -> Iterator[str]:
 
 def _rename(expr: Expr, names: Mapping[str, str]) -> Expr:
     if type(expr) is Symbol:
-        return Symbol(names.get(expr.name, expr.name))
+        return Symbol(names[expr.name])
     if type(expr) is Apply:
         return Apply(expr.function, tuple(_rename(arg, names) for arg in expr.args))
     return expr

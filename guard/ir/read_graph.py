@@ -32,6 +32,7 @@ class _Scope:
     def __init__(self, cursor: Cursor, bodies: dict[str, int]) -> None:
         self.cursor = cursor
         self.names: set[str] = set()
+        self.types: dict[str, Type] = {}
         self.bodies = bodies
 
     def define(self, name: str, position: int) -> None:
@@ -156,7 +157,7 @@ def _nodes(cursor: Cursor, scope: _Scope) -> tuple[Node, ...]:
 
 
 def _node(cursor: Cursor, scope: _Scope) -> Node:
-    results = _results(cursor)
+    results = _results(cursor, scope)
     start = cursor.token.start
     target = cursor.name("an operator such as aten.add.Tensor")
     args, kwargs = _arguments(cursor)
@@ -173,21 +174,24 @@ def _node(cursor: Cursor, scope: _Scope) -> Node:
     return Node(tuple(result for result, _position in results), target, args, kwargs, effects, tags)
 
 
-def _results(cursor: Cursor) -> list[tuple[Result, int]]:
+def _results(cursor: Cursor, scope: _Scope) -> list[tuple[Result, int]]:
     results: list[tuple[Result, int]] = []
     while cursor.token.kind == "ref" or cursor.at("_"):
-        results.append(_result(cursor))
+        results.append(_result(cursor, scope))
         if not cursor.accept(","):
             cursor.expect("=")
             break
     return results
 
 
-def _result(cursor: Cursor) -> tuple[Result, int]:
+def _result(cursor: Cursor, scope: _Scope) -> tuple[Result, int]:
     token = cursor.take()
     name = cursor.spelled(token, 1) if token.kind == "ref" else None
     cursor.expect(":")
-    return Result(name, read_type(cursor)), token.start
+    start = cursor.token.start
+    type_ = read_type(cursor)
+    # one object for one text: comparing looks types up by identity
+    return Result(name, scope.types.setdefault(cursor.text[start : cursor.end], type_)), token.start
 
 
 def _arguments(cursor: Cursor) -> tuple[tuple[Arg, ...], tuple[tuple[str, Arg], ...]]:

@@ -1,0 +1,140 @@
+"""Equality of graphs and programs: renamed and legally reordered nodes are equal, labels do not count. Pure.
+
+Nodes are numbered from the outputs over ordered arguments, each use tagged with the version of the storage it reads,
+so that program order matters only where effects conflict. Equal forms mean equal version-tagged graphs, and vice versa.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from guard.ir.dead_code import dead_sinks
+from guard.ir.dependence import Dependences
+from guard.ir.numbering import Numbering
+from guard.ir.spelling import Speller
+from guard.ir.symbol_order import SymbolOrder
+from guard.ir.uses import bodies_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from guard.ir.graph import CaptureError, Graph, Program
+
+Form = tuple[object, ...]
+
+
+def equal(a: Program, b: Program) -> bool:
+    """Decide whether two captures mean the same. Neither the check's id nor what is carried for messages counts."""
+    if a.tracer != b.tracer or [event[:3] for event in a.events] != [event[:3] for event in b.events]:
+        return False
+    if a.error is not None or b.error is not None:
+        return a.error is not None and b.error is not None and _identity(a.error) == _identity(b.error)
+    if [graph.name for graph in a.graphs] != [graph.name for graph in b.graphs]:
+        return False
+    return _forms(a) == _forms(b)
+
+
+def canonical(graph: Graph, bodies: Sequence[Graph] = ()) -> Form:
+    """Give the form that equal graphs have in common; the graph's name is not part of it.
+
+    Args:
+        graph: Any graph of a program.
+        bodies: That program's bodies.
+    """
+    return _form(graph, _Digests({body.name: body for body in bodies}))
+
+
+def _identity(error: CaptureError) -> tuple[str, str]:
+    return error.kind, error.fingerprint
+
+
+def _forms(program: Program) -> list[Form]:
+    digests = _Digests({body.name: body for body in program.bodies})
+    return [_form(graph, digests) for graph in program.graphs]
+
+
+class _Digests(dict[str, str]):
+    """Bodies by their content, each looked at once: their names do not count."""
+
+    def __init__(self, bodies: Mapping[str, Graph]) -> None:
+        super().__init__()
+        self._bodies = bodies
+
+    def __missing__(self, name: str) -> str:
+        body = self._bodies[name]
+        for inner in bodies_of(body):
+            self[inner]  # fills in: the parser has refused bodies that use themselves
+        digest = self[name] = hashlib.sha256(repr(_form(body, self)).encode()).hexdigest()
+        return digest
+
+
+def _form(graph: Graph, digests: Mapping[str, str]) -> Form:
+    dependences = Dependences(graph, digests)
+    numbering = Numbering(dependences)
+    symbols = SymbolOrder(graph)
+    _name_symbols(graph, dependences, numbering.order, symbols, digests)
+    reached = len(numbering.order)
+    if reached < len(graph.nodes):
+        results = [[symbols.type_text(type_) for _name, type_ in node.results] for node in graph.nodes]
+        numbering.visit(dead_sinks(dependences, numbering, results))
+        _name_symbols(graph, dependences, numbering.order[reached:], symbols, digests)
+    return (
+        *_signature(graph, symbols),
+        *_nodes(graph, dependences, numbering, symbols),
+        *_ends(dependences, numbering),
+    )
+
+
+def _name_symbols(
+    graph: Graph, dependences: Dependences, order: Sequence[int], symbols: SymbolOrder, digests: Mapping[str, str]
+) -> None:
+    """Name the symbols of these nodes by first use, and spell the nodes again where that changes names."""
+    nodes = graph.nodes
+    symbols.meet_types(type_ for position in order for _name, type_ in nodes[position][0])
+    if not dependences.symbolic:
+        return
+    symbolic = dependences.symbolic.intersection(order)
+    for position in order:
+        if position in symbolic:
+            symbols.meet_args(nodes[position])
+    if symbols.changed or len(order) < len(nodes):  # the order of dead nodes must not depend on symbols' numbers
+        for position in dependences.symbolic:
+            text = Speller(digests, symbols).node(nodes[position])
+            dependences.uses[position] = dependences.uses[position]._replace(text=text)
+
+
+def _signature(graph: Graph, symbols: SymbolOrder) -> Form:
+    positions = {value.name: position for position, value in enumerate(graph.inputs)}
+    storage: list[int] = []
+    for position, value in enumerate(graph.inputs):
+        storage.append(position if value.alias is None else storage[positions[value.alias]])
+    return (
+        [(value.role, symbols.type_text(value.type)) for value in graph.inputs],
+        storage,
+        [
+            (output.role, output.type and symbols.type_text(output.type), output.of and positions[output.of])
+            for output in graph.outputs
+        ],
+        sorted(map(symbols.expr_text, graph.where)),
+        (graph.in_tree, graph.out_tree, graph.device),
+    )
+
+
+def _nodes(graph: Graph, dependences: Dependences, numbering: Numbering, symbols: SymbolOrder) -> list[object]:
+    form: list[object] = []
+    nodes, uses, text = graph.nodes, dependences.uses, symbols.type_text
+    for position in numbering.order:
+        results = nodes[position][0]
+        form.append(numbering.renumber(uses[position]))
+        form.append(text(results[0][1]) if len(results) == 1 else [text(type_) for _name, type_ in results])
+    return form
+
+
+def _ends(dependences: Dependences, numbering: Numbering) -> Form:
+    return (
+        [numbering.renumber(output) for output in dependences.outputs],
+        [numbering.node(root) for root in dependences.last_writers],
+        sorted((link, numbering.node(last)) for link, last in dependences.chains.items()),
+        [numbering.node(barrier) for barrier in dependences.barriers],
+    )
