@@ -1,0 +1,54 @@
+"""Baselines whose check is gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from guard.baselines.names import quoted
+from guard.baselines.pending import Meta, digest, write_pending
+from guard.baselines.store import Store
+from guard.environment import torch_version
+from guard.errors import GuardError
+from guard.findings import Finding, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from guard.config import Config
+
+
+def orphans(config: Config, known: Iterable[str], outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    """Return an outcome for each baseline that no check claims, and leave its removal for ``guard accept``.
+
+    Args:
+        config: the project.
+        known: short ids of all tests, from a full collection.
+        outcomes: of a full run. A test that did not end well may not have reached all of its calls.
+    """
+    claimed = {outcome.check for outcome in outcomes} | set(known)
+    unsure = {
+        outcome.check.partition("#")[0] for outcome in outcomes if outcome.findings or outcome.skipped is not None
+    }
+    store = Store(config)
+    found: list[Outcome] = []
+    for entry in store.entries():
+        shown = store.shown(entry.path)
+        if entry.check is None or entry.problem is not None:
+            finding = Finding(
+                "orphan", entry.check or shown, entry.problem or f'"{shown}" names no check', source=shown
+            )
+            found.append(Outcome(entry.check or "", shown, (finding,)))
+        elif entry.check not in claimed and entry.check.partition("#")[0] not in unsure:
+            found.append(_orphan(config, entry.check, shown))
+    return tuple(found)
+
+
+def _orphan(config: Config, check: str, shown: str) -> Outcome:
+    finding = Finding("orphan", check, "a baseline without a check", fix=f"guard accept {quoted(check)}", source=shown)
+    baseline = Store(config).read(check)
+    meta = Meta(torch_version(), None if baseline is None else digest(baseline), action="remove")
+    try:
+        pending = write_pending(config, check, None, meta)
+    except GuardError:
+        return Outcome(check, shown, (finding,), notes=("its removal could not be left for guard accept",))
+    return Outcome(check, shown, (finding,), pending=pending)

@@ -1,0 +1,132 @@
+"""The controller's ears: a pytest plugin object that collects outcomes as they arrive from the workers."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from guard.commands import containment
+from guard.findings import Finding, Outcome, outcome_from_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from guard.config import Config
+
+# the line of a traceback that names the exception; xdist wraps a worker's in one of its own
+RAISED = re.compile(r"(?:E\s+)?(?:\w+\.)*\w*(?:Error|Exception|Exit)\b: ")
+COLLECTING = "worker died while importing"
+
+
+@dataclass
+class Recorder:
+    """What one pytest run reports; read it after the run."""
+
+    config: Config
+    folder: Path
+    """Of the run: where workers leave what they cannot report."""
+    tell: Callable[[int, int], None]
+    """Told how many tests are done, of how many."""
+    outcomes: list[Outcome] = field(default_factory=list)
+    imports: list[Outcome] = field(default_factory=list)
+    """Modules that cannot be collected."""
+    died_importing: list[str] = field(default_factory=list)
+    """Modules whose import ends the process, relative to the root."""
+    interrupted: bool = False
+    stopped: bool = False
+    """Some of what was selected did not run."""
+    broken: bool = False
+    """pytest itself failed."""
+    collected: int = 0
+    _done: set[str] = field(default_factory=set)
+    _nodes: list[Any] = field(default_factory=list)
+
+    def pytest_configure_node(self, node: Any) -> None:
+        """Keep workers, to end them should the run be interrupted."""
+        self._nodes.append(node)
+
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
+        """Learn how many tests there are."""
+        del node
+        self.collected = len(ids)
+        self.tell(len(self._done), self.collected)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Learn the same where there are no workers."""
+        self.collected = len(session.items)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the outcomes of one phase of one test."""
+        for data in json.loads(getattr(report, "guard_outcomes", "[]")):
+            self.outcomes.append(outcome_from_json(data))
+        if report.when == "teardown" or (report.nodeid not in self._done and report.when not in {"setup", "call"}):
+            self._done.add(report.nodeid)
+            self.tell(len(self._done), self.collected)
+
+    def pytest_handlecrashitem(self, crashitem: str, report: Any) -> None:
+        """Write the result that a dead worker could not."""
+        self.outcomes.append(containment.crash_outcome(self.config, self.folder, report.node, crashitem))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object | None) -> None:
+        """Stop where an import ends the process: xdist would start workers that die of it for ever."""
+        if error is None or self.interrupted or self.broken:
+            return
+        finding = containment.import_finding(self.config, self.folder, node)
+        if finding is not None:
+            self.died_importing.append(finding.check)
+            self.imports.append(_import_outcome(finding))
+            pytest.exit(COLLECTING)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Take a module that pytest cannot collect."""
+        if report.failed:
+            self.imports.append(_import_outcome(_collect_finding(report)))
+
+    def pytest_internalerror(self, excrepr: object) -> None:
+        """Take a failure of pytest, of a plugin, or of guard's own hooks."""
+        if self.broken:
+            return  # what follows is xdist without workers
+        self.broken = True
+        lines = [line for line in str(excrepr).splitlines() if line.strip()]
+        raised = [line for line in lines if RAISED.match(line)] or lines[-1:] or [""]
+        title = f"pytest ended with an internal error: {raised[-1].removeprefix('E ').strip()}"
+        self.outcomes.append(Outcome("", "", (Finding("internal", "", title, tuple(lines[-20:])),)))
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """End the workers now: they may hang, and xdist would wait for each of them."""
+        self.stopped = True
+        if isinstance(excinfo.value, KeyboardInterrupt) and type(excinfo.value).__module__ == "builtins":
+            self.interrupted = True
+        if self.interrupted or self.died_importing:
+            self._kill()
+
+    def _kill(self) -> None:
+        for node in self._nodes:
+            process = getattr(getattr(node.gateway, "_io", None), "popen", None)
+            if process is not None and process.poll() is None:
+                process.kill()
+
+
+def _import_outcome(finding: Finding) -> Outcome:
+    return Outcome("", finding.check, (finding,))
+
+
+def _collect_finding(report: pytest.CollectReport) -> Finding:
+    """Say in a line why a module does not import; the last lines of pytest's text follow."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    lines = [line for line in str(report.longrepr).splitlines() if line.strip()]
+    told = [line[1:].strip() for line in lines if line.startswith("E ")]
+    title = told[-1] if told else (crash.message if crash is not None else (lines or ["it does not import"])[-1])
+    return Finding("import", report.nodeid, title.splitlines()[0], _where(lines), source=None)
+
+
+def _where(lines: list[str]) -> tuple[str, ...]:
+    found = [match[0] for line in lines if (match := re.match(r"\S+\.py:\d+", line))]
+    quoted_line = [line[1:].strip() for line in lines if line.startswith("E ")][:-1]
+    return (*(f"at {place}" for place in found[-1:]), *quoted_line[-4:])

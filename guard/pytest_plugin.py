@@ -1,0 +1,144 @@
+"""The pytest plugin: the fixtures, and what a worker of ``guard check`` tells its controller.
+
+Under bare pytest it only fails tests that use the fixture; a run without it is as if the plugin were not there.
+Nothing here may be slow to import: pytest loads it in every project of the environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from guard.session.guard import Guard
+    from guard.session.project import Project
+
+PROJECT = pytest.StashKey["Project"]()
+GUARD = pytest.StashKey["Guard"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add options; those that only ``guard check`` sets are not listed."""
+    group = parser.getgroup("guard", "graph-guard")
+    group.addoption("--guard-device", default="cpu", metavar="DEVICE", help="device of the guard_device fixture (cpu)")
+    group.addoption(
+        "--guard-fixes",
+        default="on",
+        choices=("on", "off"),
+        help="off: capture with the installed torch's own behaviour",
+    )
+    group.addoption("--guard-run", default=None, help=argparse.SUPPRESS)  # folder of a contained run
+    group.addoption("--guard-root", default=None, help=argparse.SUPPRESS)
+    group.addoption("--guard-select", default="[]", help=argparse.SUPPRESS)  # selectors as JSON
+
+
+@pytest.fixture
+def guard(request: pytest.FixtureRequest) -> Iterator[Guard]:
+    """Check captured graphs against their baselines: ``guard.check(program, *args, tracer=MakeFx())``."""
+    found = _project(request.config).guard(request.node)
+    request.node.stash[GUARD] = found
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def guard_device(request: pytest.FixtureRequest) -> str:
+    """Device of this run, for the example tensors; it is no part of the check's name."""
+    return str(request.config.getoption("guard_device"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Start the watch of a worker; last, so that pytest's faulthandler does not take its file back."""
+    if config.getoption("guard_run") and hasattr(config, "workerinput"):
+        _project(config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep what ``guard check`` was asked for; first, because ``-k`` and ``-m`` choose from that."""
+    if config.getoption("guard_run"):
+        dropped = _project(config).select(items, json.loads(config.getoption("guard_select")))
+        if dropped:
+            config.hook.pytest_deselected(items=dropped)
+    del session
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave the list of checks for the controller, which collects nothing itself."""
+    if session.config.getoption("guard_run") and not session.config.getoption("numprocesses", None):
+        _project(session.config).leave_collection(session.items)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """Watch imports: a module may crash or hang too."""
+    watched = isinstance(collector, pytest.File) and collector.config.getoption("guard_run")
+    if watched:
+        _project(collector.config).begin_import(collector.path)
+    try:
+        return (yield)
+    finally:
+        if watched:
+            _project(collector.config).end()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Watch a check from its set-up to its tear-down."""
+    if not item.config.getoption("guard_run"):
+        return (yield)
+    _project(item.config).begin(item)
+    try:
+        return (yield)
+    finally:
+        _project(item.config).end()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Note the phase."""
+    if item.config.getoption("guard_run"):
+        _project(item.config).enter("running")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Note the phase."""
+    if item.config.getoption("guard_run"):
+        _project(item.config).enter("tearing down")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Put the outcomes on the report, which is what travels to the controller; fail what has a finding."""
+    report = yield
+    found = item.stash.get(GUARD, None)
+    if found is not None or item.config.getoption("guard_run"):
+        _project(item.config).settle(item, call, report, found)
+    return report
+
+
+def _project(config: pytest.Config) -> Project:
+    """Return what the tests of this process share; imported here, so that other projects pay nothing for it."""
+    if PROJECT not in config.stash:
+        from guard.session.project import Project
+
+        run, root = config.getoption("guard_run"), config.getoption("guard_root")
+        worker = getattr(config, "workerinput", {}).get("workerid")
+        config.stash[PROJECT] = Project(
+            root=Path(root) if root else None,
+            run=Path(run) if run else None,
+            worker=worker,
+            device=config.getoption("guard_device"),
+            fixes=config.getoption("guard_fixes"),
+        )
+    return config.stash[PROJECT]

@@ -1,0 +1,186 @@
+"""The ``guard`` fixture: claims an id for each call, captures, judges, and keeps the outcomes of one test."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from guard.baselines.names import short_id
+from guard.baselines.store import Store
+from guard.errors import GuardError, TorchMissingError, UsageError
+from guard.findings import Finding, Outcome
+from guard.ir.printer import print_program
+from guard.session import internal, record
+from guard.session.capture import Capture
+from guard.session.failure import CheckFailed
+from guard.session.judge import judge
+from guard.session.needs import needs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from guard.ir.graph import Program
+    from guard.session.setting import Setting
+    from guard.specs import Tracer
+
+
+@dataclass(frozen=True)
+class Test:
+    """The pytest item that a fixture belongs to, as far as guard needs it."""
+
+    nodeid: str
+    source: str
+    """``path:line`` of the test function."""
+    refusal: Finding | None = None
+    """Why this test cannot be guarded as it is written."""
+
+
+@dataclass
+class Guard:
+    """The fixture's object: one a test."""
+
+    setting: Setting
+    test: Test
+    outcomes: list[Outcome] = field(default_factory=list)
+    """One a call, in their order; the plugin reads them."""
+    _meshes: Any = None
+
+    @property
+    def id(self) -> str:
+        """Short id of the test, which is that of its unnamed call."""
+        return short_id(self.test.nodeid, self.setting.config.checks_prefix)
+
+    def check(
+        self,
+        program: Callable[..., Any],
+        *args: Any,
+        tracer: Tracer,
+        name: str | None = None,
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Capture:
+        """Capture ``program(*args, **kwargs)`` and compare it with this check's baseline.
+
+        Args:
+            program: callable or module; it may be called several times, and what it disturbs is restored.
+            *args: its arguments.
+            tracer: how to capture it: ``MakeFx``, ``AotJoint`` or ``Compile``.
+            name: tells several calls in one test apart; a second call needs one.
+            kwargs: its keyword arguments.
+
+        Returns:
+            What was captured, so that hand-written counts can follow. A missing baseline fails the test at its end,
+            so that they are tried before anything is recorded.
+
+        Raises:
+            CheckFailed: any other finding.
+        """
+
+        def run(check: str, fixes: str) -> Any:
+            from guard.tracers.capture import capture
+
+            cache = self.setting.config.state / "cache"
+            return capture(tracer, program, args, dict(kwargs or {}), check=check, fixes=fixes, cache=cache)
+
+        return self._check(name, run, recapture=True)
+
+    def check_graph(self, graph_module: Any, *, name: str | None = None) -> Capture:
+        """Compare a ``torch.fx.GraphModule`` that the user's own pipeline captured with this check's baseline."""
+
+        def run(check: str, _fixes: str) -> Any:
+            from guard.tracers.capture import lower_module
+
+            return lower_module(graph_module, check=check)
+
+        return self._check(name, run, recapture=False)
+
+    def mesh(self, shape: tuple[int, ...], names: tuple[str, ...] | None = None) -> Any:
+        """Return a ``DeviceMesh`` over a fake process group, which ends with this test."""
+        if self._meshes is None:
+            from guard.tracers.mesh import Meshes
+
+            self._meshes = Meshes()
+        return self._meshes.mesh(shape, names)
+
+    def close(self) -> None:
+        """End what the test set up."""
+        meshes, self._meshes = self._meshes, None
+        if meshes is not None:
+            meshes.close()
+
+    def _check(self, name: str | None, run: Callable[[str, str], Any], *, recapture: bool) -> Capture:
+        check = self._claim(name)
+        started = time.perf_counter()
+        with self._reported(check, started):
+            with self.setting.watch.phase("tracing"):
+                captured = run(check, self.setting.fixes)
+            with self.setting.watch.phase("comparing"):
+                program = captured if not recapture else captured.program
+                outcome = self._judge(check, program, () if not recapture else captured.sources)
+            if recapture and captured.engaged and self.setting.fixes == "on":
+                with self.setting.watch.phase("tracing without fixes"):
+                    bare = run(check, "off")
+                outcome = replace(outcome, needs=needs(captured.engaged, program, bare.program))
+        self._add(replace(outcome, seconds=time.perf_counter() - started))
+        return Capture(program)
+
+    def _claim(self, name: str | None) -> str:
+        """Return the id of the next call, or fail where it would share another's baseline."""
+        try:
+            check = short_id(self.test.nodeid, self.setting.config.checks_prefix, name)
+        except UsageError as error:
+            raise self._refuse(self.id, error.problem, error.tip) from None
+        refusal = self.test.refusal
+        if refusal is not None:
+            raise self._fail(replace(refusal, check=check))
+        if any(outcome.check == check for outcome in self.outcomes):
+            tip = 'guard.check(..., name="another")' if name is None else None
+            problem = "a second call without a name" if name is None else f'a second call with name="{name}"'
+            raise self._refuse(check, f"{problem} would share this baseline", tip)
+        return check
+
+    def _judge(self, check: str, program: Program, sources: tuple[str, ...]) -> Outcome:
+        text = print_program(program)
+        store = Store(self.setting.config)
+        baseline = store.read(check)
+        finding = judge(program, text, baseline, store.shown(store.path(check)))
+        if finding is None:
+            record.forget(self.setting, check)
+            return Outcome(check, self.test.nodeid)
+        finding = replace(finding, source=finding.source or self.test.source)
+        own = self.test.source.rpartition(":")[0]
+        written = record.write(self.setting, check, text, (*sources, own), baseline)
+        return Outcome(check, self.test.nodeid, (finding,), pending=written)
+
+    def _add(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        # a missing baseline fails the test at its end (the plugin does), after the hand-written assertions
+        worse = next((finding for finding in outcome.findings if finding.kind != "missing"), None)
+        if worse is not None:
+            raise CheckFailed(worse)
+
+    @contextmanager
+    def _reported(self, check: str, started: float) -> Iterator[None]:
+        """Turn an exception of guard's own into a finding; pytest's outcomes and interrupts are no Exception."""
+        try:
+            yield
+        except TorchMissingError as error:
+            raise self._fail(_from_error("import", check, error), started) from None
+        except GuardError as error:
+            raise self._fail(_from_error("refused", check, error), started) from None
+        except Exception as error:
+            raise self._fail(internal.finding(self.setting, check, error), started) from error
+
+    def _refuse(self, check: str, problem: str, tip: str | None) -> CheckFailed:
+        return self._fail(Finding("refused", check, problem, fix=tip))
+
+    def _fail(self, finding: Finding, started: float | None = None) -> CheckFailed:
+        finding = replace(finding, source=finding.source or self.test.source)
+        seconds = 0.0 if started is None else time.perf_counter() - started
+        self.outcomes.append(Outcome(finding.check, self.test.nodeid, (finding,), seconds=seconds))
+        return CheckFailed(finding)
+
+
+def _from_error(kind: str, check: str, error: GuardError) -> Finding:
+    return Finding(kind, check, error.problem, fix=error.tip)

@@ -1,0 +1,181 @@
+"""Between pytest's objects and the session's data: what the checks of one process share. The hooks end here."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+from guard import config as configuration
+from guard.baselines.names import collisions, short_id
+from guard.baselines.selectors import matches
+from guard.findings import Finding, outcome_to_json
+from guard.report.terminal import render_finding
+from guard.session.auto_ids import automatic_parameter
+from guard.session.guard import Guard, Test
+from guard.session.seen import seen
+from guard.session.setting import Setting
+from guard.session.settle import settle
+from guard.session.watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from guard.config import Config
+
+
+@dataclass
+class Project:
+    """One process of a run: bare pytest, or a worker of ``guard check``."""
+
+    root: Path | None
+    """Given by ``guard check``; else found from each test's file."""
+    run: Path | None
+    """Folder of a contained run."""
+    worker: str | None
+    device: str
+    fixes: Literal["on", "off"]
+    _settings: dict[Path, Setting] = field(default_factory=dict)
+    _shared: dict[str, tuple[str, ...]] | None = None
+    _left: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        contained = self.run is not None and self.worker is not None
+        self._watch = Watch(self.run if contained else None, self.worker or "main")
+
+    def setting(self, folder: Path) -> Setting:
+        """Return the setting of the project that a test's folder lies in."""
+        folder = self.root or folder
+        if folder not in self._settings:
+            found = configuration.load(folder)
+            self._settings[folder] = Setting(
+                found, self.device, self.fixes, self._watch, contained=self.run is not None
+            )
+        return self._settings[folder]
+
+    def guard(self, item: pytest.Item) -> Guard:
+        """Make the fixture of one test."""
+        setting = self.setting(item.path.parent)
+        test = Test(self._nodeid(item), self._source(item), self._refusal(item, setting.config))
+        return Guard(setting, test)
+
+    def select(self, items: list[pytest.Item], selectors: Sequence[str]) -> list[pytest.Item]:
+        """Keep in ``items`` what the selectors name, none where one selector names nothing; return the rest."""
+        ids = [self._id(item) for item in items]
+        self._shared = _shared_files(items, ids)
+        prefix = self._config(items).checks_prefix if items else ""
+        chosen = {selector: matches(selector.partition("#")[0], ids, prefix) for selector in selectors}
+        unknown = [selector for selector, found in chosen.items() if not found]
+        wanted = set() if unknown else {check for found in chosen.values() for check in found}
+        self._left = {"known": ids, "unknown": unknown}
+        if not selectors:
+            return []
+        dropped = [item for item, check in zip(items, ids, strict=True) if check not in wanted]
+        items[:] = [item for item, check in zip(items, ids, strict=True) if check in wanted]
+        return dropped
+
+    def leave_collection(self, items: Iterable[pytest.Item]) -> None:
+        """Write what this process collected, for the controller."""
+        if self.run is not None:
+            self._left["selected"] = [self._id(item) for item in items]
+            (self.run / f"{self.worker or 'main'}.collected").write_text(json.dumps(self._left), encoding="ascii")
+
+    def begin(self, item: pytest.Item) -> None:
+        """Watch one test."""
+        self._watch.begin(item.nodeid, "setting up", _limit(item))
+
+    def begin_import(self, path: Path) -> None:
+        """Watch the import of a test module, for as long as a check may take."""
+        root = self.root or path.parent
+        limit = self.setting(root).config.timeout
+        shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+        self._watch.begin(shown, "importing", limit)
+
+    def enter(self, phase: str) -> None:
+        """Note what happens to the test that is watched."""
+        self._watch.enter(phase)
+
+    def end(self) -> None:
+        """Stop watching."""
+        self._watch.end()
+
+    def settle(
+        self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, guard: Guard | None
+    ) -> None:
+        """Attach the outcomes of one phase to its report, and show findings in place of guard's own traceback."""
+        setting = self.setting(item.path.parent)
+        phase = seen(call, report, setting.config.root, self._source(item), self._watch.doing)
+        is_check = isinstance(item, pytest.Function)
+        if phase.result == "passed" and (report.when != "call" or not is_check):
+            return
+        recorded = guard.outcomes if guard is not None and report.when == "call" else ()
+        outcomes = settle(self._id(item), item.nodeid, recorded, phase)
+        report.guard_outcomes = json.dumps([outcome_to_json(outcome) for outcome in outcomes])  # type: ignore[attr-defined]
+        findings = [finding for outcome in outcomes for finding in outcome.findings]
+        if findings and (report.passed or phase.kind in {"check", "refused", "import"}):
+            report.outcome = "failed"
+            report.longrepr = "".join(render_finding(finding) for finding in findings).rstrip()
+
+    def _config(self, items: Sequence[pytest.Item]) -> Config:
+        return self.setting(items[0].path.parent).config
+
+    def _nodeid(self, item: pytest.Item) -> str:
+        """Spell pytest's id from guard's root, which need not be pytest's."""
+        root = self.setting(item.path.parent).config.root
+        _, separator, test = item.nodeid.partition("::")
+        path = item.path.relative_to(root).as_posix() if item.path.is_relative_to(root) else item.path.as_posix()
+        return f"{path}{separator}{test}"
+
+    def _id(self, item: pytest.Item) -> str:
+        return short_id(self._nodeid(item), self.setting(item.path.parent).config.checks_prefix)
+
+    def _source(self, item: pytest.Item) -> str:
+        path, line, _ = item.reportinfo()
+        root = self.setting(item.path.parent).config.root
+        shown = item.path.relative_to(root).as_posix() if item.path.is_relative_to(root) else str(path)
+        return f"{shown}:{(line or 0) + 1}"
+
+    def _refusal(self, item: pytest.Item, config: Config) -> Finding | None:
+        check = self._id(item)
+        if not item.path.is_relative_to(config.checks):
+            title = f'is outside of the checks\' root "{config.checks_prefix}": its baseline would have no place'
+            return Finding("refused", check, title, fix=f"move the test below {config.checks_prefix}/")
+        argument = automatic_parameter(item)
+        if argument is not None:
+            title = (
+                f'pytest named the parameter "{argument}" by its position: an inserted one would shift every baseline'
+            )
+            return Finding("refused", check, title, fix=f'@pytest.mark.parametrize("{argument}", [...], ids=[...])')
+        if self._shared is None:
+            self._shared = _shared_files(item.session.items, [self._id(other) for other in item.session.items])
+        others = [other for other in self._shared.get(check, ()) if other != item.nodeid]
+        if others:
+            title = "shares its baseline's file with another check: rename one of them"
+            return Finding("refused", check, title, tuple(others))
+        return None
+
+
+def _shared_files(items: Sequence[pytest.Item], ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return, by id, the node ids of all tests whose baselines some file system would keep in one file."""
+    nodes: dict[str, list[str]] = {}
+    for item, check in zip(items, ids, strict=True):
+        if item.nodeid not in nodes.setdefault(check, []):
+            nodes[check].append(item.nodeid)
+    groups = [*collisions(ids), *((check,) for check, found in nodes.items() if len(found) > 1)]
+    shared: Counter[str] = Counter(check for group in groups for check in group)
+    everyone = {
+        check: tuple(node for group in groups if check in group for other in group for node in nodes[other])
+        for check in shared
+    }
+    return {check: tuple(dict.fromkeys(found)) for check, found in everyone.items()}
+
+
+def _limit(item: pytest.Item) -> float:
+    """Return the seconds that a test may take: its own ``timeout`` marker's, else the run's."""
+    marker = item.get_closest_marker("timeout")
+    own = (marker.args[0] if marker.args else marker.kwargs.get("timeout")) if marker else None
+    return float(own if own is not None else item.config.getoption("timeout", None) or 0)

@@ -1,0 +1,40 @@
+"""Keep what a check saw for ``guard accept``: the session's only writes, all below ``.guard/``."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from guard.baselines.pending import Meta, digest, digests, drop_pending, pending_path, write_pending
+from guard.environment import torch_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from guard.session.setting import Setting
+
+
+def write(setting: Setting, check: str, text: str, sources: Iterable[str | Path], baseline: bytes | None) -> str:
+    """Write the pending file; return its path relative to the root.
+
+    Raises:
+        GuardError: The state folder cannot be written.
+    """
+    root = setting.config.root
+    meta = Meta(
+        torch=torch_version(),
+        baseline=None if baseline is None else digest(baseline),
+        fixes=setting.fixes,
+        device=setting.device,
+        sources=digests(root, sorted({Path(root, source).as_posix() for source in sources})),
+    )
+    return write_pending(setting.config, check, text, meta)
+
+
+def forget(setting: Setting, check: str) -> None:
+    """Drop what an earlier run saw, now that the check holds."""
+    # accept refuses a stale one by its digests: not worth a finding
+    with suppress(OSError):
+        if pending_path(setting.config, check).exists():
+            drop_pending(setting.config, check)

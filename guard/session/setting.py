@@ -1,0 +1,23 @@
+"""What all checks of one process share: the project, what was asked for, the watch. Frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from guard.session.watch import Watch
+
+if TYPE_CHECKING:
+    from guard.config import Config
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where and how the checks of this process run."""
+
+    config: Config
+    device: str = "cpu"
+    fixes: Literal["on", "off"] = "on"
+    watch: Watch = field(default_factory=Watch)
+    contained: bool = False
+    """This is ``guard check``: every test below the checks' root is a check, even one without the fixture."""

@@ -1,0 +1,123 @@
+"""A project in a temporary folder whose checks trace with a fake tracer: a run of guard takes a second, not ten."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import dedent
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# A program returns its operations' names; "fails: ..." as the first is a capture error, "breaks" a defect of guard's.
+FAKE = """
+import inspect, sys, types
+from dataclasses import dataclass
+from guard.ir.graph import CaptureError, Graph, Input, Node, Output, Program, Ref, Result
+from guard.ir.types import TensorType
+
+F32 = TensorType("float32" and "f32", (4,))
+
+@dataclass(frozen=True)
+class Captured:
+    program: Program
+    engaged: tuple = ()
+    sources: tuple = ()
+
+def capture(spec, program, args, kwargs, *, check, fixes="on", cache=None):
+    import warnings
+    header = dict(check=check, tracer="fake()")
+    file = inspect.getsourcefile(program)
+    ops = program(*args, **kwargs)
+    engaged = ()
+    if ops[0].startswith("needs "):
+        name, ops = ops[0][6:], ops[1:]
+        engaged = (name,) if fixes == "on" else ()
+        if fixes == "off" and name != "nothing":
+            ops = ["fails: leaked"]
+    if ops[0] == "breaks":
+        raise RuntimeError("planted defect")
+    if ops[0].startswith("fails: "):
+        error = CaptureError("untracked-proxy", ops[0][7:], f"{hash(ops[0][7:].upper().__len__()) % 16**12:012x}",
+                             "x + y", "checks/test_it.py:3", "project#1: a known cause")
+        return Captured(Program(**header, error=error), engaged, (file,))
+    names = ["x", *map(str, range(len(ops)))]
+    nodes = tuple(Node((Result(names[i + 1], F32),), op, (Ref(names[i]),), source=f"checks/test_it.py:{i + 1}")
+                  for i, op in enumerate(ops))
+    graph = Graph("main", (Input("x", F32),), nodes, (Output(Ref(names[-1]), F32),))
+    return Captured(Program(**header, graphs=(graph,)), engaged, (file,))
+
+def lower_module(graph_module, *, check):
+    return capture(None, lambda: graph_module, (), {}, check=check).program
+
+class Meshes:
+    closed = 0
+    def mesh(self, shape, names=None, *, device="cpu"):
+        return ("mesh", shape, names)
+    def close(self):
+        Meshes.closed += 1
+
+for name in ("guard.tracers", "guard.tracers.capture", "guard.tracers.mesh"):
+    sys.modules[name] = types.ModuleType(name)
+sys.modules["guard.tracers.capture"].capture = capture
+sys.modules["guard.tracers.capture"].lower_module = lower_module
+sys.modules["guard.tracers.mesh"].Meshes = Meshes
+"""
+
+
+@dataclass
+class Project:
+    """A folder with a configuration, checks, and what they recorded."""
+
+    root: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text).lstrip("\n"), encoding="utf-8")
+        return path
+
+    def checks(self, text: str, name: str = "test_it") -> Path:
+        return self.write(f"checks/{name}.py", text)
+
+    def guard(self, *arguments: str, cwd: str = ".", timeout: float = 100) -> subprocess.CompletedProcess[str]:
+        return self._run("-m", "guard", *arguments, cwd=cwd, timeout=timeout)
+
+    def pytest(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self._run("-m", "pytest", *plugin(), "-p", "no:cacheprovider", *arguments)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "guard", *arguments]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=self.root, env=self._environment(), stdout=pipe, stderr=pipe, text=True)
+
+    def pending(self) -> list[str]:
+        folder = self.root / ".guard" / "pending"
+        return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.graph"))
+
+    def _run(self, *arguments: str, cwd: str = ".", timeout: float = 100) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.root / cwd,
+            env=self._environment(),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def _environment(self) -> dict[str, str]:
+        # pytest's own variables of the outer run, and CI's, are not the project's
+        dropped = {"CI", "PYTEST_CURRENT_TEST", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTHONWARNINGS"}
+        kept = {name: value for name, value in os.environ.items() if name not in dropped}
+        return kept | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "NO_COLOR": "1"} | self.environment
+
+
+def plugin() -> list[str]:
+    """Return what loads the plugin where guard is not installed."""
+    from guard.commands.engine import own_plugin
+
+    return own_plugin()
