@@ -11,11 +11,12 @@ __all__ = ["AotJoint", "Compile", "MakeFx", "__version__"]
 
 __version__ = "0.1.0"
 
+if not TYPE_CHECKING:  # else a checker would take any name for one of guard's
 
-def __getattr__(name: str) -> object:
-    """Import the specs when they are asked for: dataclasses costs 10 ms, which ``guard --help`` need not pay."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from guard import specs
+    def __getattr__(name: str) -> object:
+        """Import the specs when they are asked for: dataclasses costs 10 ms, which ``guard --help`` need not pay."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from guard import specs
 
-    return getattr(specs, name)
+        return getattr(specs, name)

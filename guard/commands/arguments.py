@@ -83,7 +83,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"wanted seconds, 0 for no limit, got {text!r}")
+        raise argparse.ArgumentTypeError(f"wanted seconds, 0 for none, got {text!r}")
     return value
 
 

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from guard.findings import KINDS, Finding, Outcome, Run
+from guard.report.json import render
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "json.md"
+DRIFT = Finding("drift", "a::b", "+1 node", ("+ %2 \ud800",), 'guard accept "a::b"', "checks/test_a.py:3")
+RUN = Run(
+    (
+        Outcome("b::a", "checks/test_b.py::test_a", needs=("nested-isolation",), seconds=0.25),
+        Outcome("a::b", "checks/test_a.py::test_b", (DRIFT,), pending=".guard/pending/a/b.graph"),
+    ),
+    seconds=1.23456,
+    collected=2,
+    environment={"torch": "2.13.0", "device": "cpu"},
+)
+
+
+def test_the_whole_record() -> None:
+    assert json.loads(render(RUN)) == {
+        "schema": 1,
+        "exit_code": 1,
+        "counts": {"holds": 1, "drift": 1},
+        "need_fix": 1,
+        "full": False,
+        "collected": 2,
+        "interrupted": False,
+        "seconds": 1.235,
+        "environment": {"device": "cpu", "torch": "2.13.0"},
+        "notes": [],
+        "outcomes": [
+            {
+                "check": "a::b",
+                "nodeid": "checks/test_a.py::test_b",
+                "status": "drift",
+                "findings": [
+                    {
+                        "kind": "drift",
+                        "check": "a::b",
+                        "title": "+1 node",
+                        "lines": ["+ %2 \ud800"],
+                        "fix": 'guard accept "a::b"',
+                        "source": "checks/test_a.py:3",
+                    }
+                ],
+                "needs": [],
+                "skipped": None,
+                "notes": [],
+                "seconds": 0.0,
+                "pending": ".guard/pending/a/b.graph",
+            },
+            {
+                "check": "b::a",
+                "nodeid": "checks/test_b.py::test_a",
+                "status": "holds",
+                "findings": [],
+                "needs": ["nested-isolation"],
+                "skipped": None,
+                "notes": [],
+                "seconds": 0.25,
+                "pending": None,
+            },
+        ],
+    }
+
+
+def test_the_same_run_gives_the_same_bytes_in_any_order() -> None:
+    swapped = Run(
+        tuple(reversed(RUN.outcomes)), seconds=1.23456, collected=2, environment={"device": "cpu", "torch": "2.13.0"}
+    )
+    assert render(swapped) == render(RUN)
+    assert list(json.loads(render(RUN)))[:3] == ["schema", "exit_code", "counts"]
+
+
+def keys(record: Any) -> set[str]:
+    if isinstance(record, list):
+        return {key for item in record for key in keys(item)}
+    if not isinstance(record, dict):
+        return set()
+    return {key for key, value in record.items() for key in (key, *(() if key in OPEN else keys(value)))}
+
+
+# objects whose keys are data
+OPEN = ("counts", "environment")
+
+
+def test_the_page_documents_every_key_and_kind() -> None:
+    documented = set(re.findall(r"^\| `(\w+)`", PAGE.read_text("utf-8"), re.MULTILINE))
+    assert keys(json.loads(render(RUN))) | set(KINDS) <= documented
