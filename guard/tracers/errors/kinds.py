@@ -105,6 +105,8 @@ SPECIFIC = (
 """Told from an implied cause too: ``except RuntimeError: raise ValueError`` in the program hides none of them."""
 
 GENERAL = (
+    # A warning that the run's filters made an error: eager need not warn, as torch warns while it traces too.
+    Rule("other", types=("Warning",)),
     # Dynamo's own statement that eager fails alike, and the program's raise that Dynamo saw.
     Rule("program", types=(_DYNAMO + "ObservedException", _DYNAMO + "TorchRuntimeError")),
     Rule(

@@ -65,4 +65,5 @@ def _explanation(text: str) -> str:
 def _shorten(line: str) -> str:
     if len(line) <= WIDTH:
         return line
-    return line[: WIDTH - 3].rstrip() + "..."
+    whole_words, blank, _ = line[: WIDTH - 2].rpartition(" ")
+    return (whole_words if blank else line[: WIDTH - 3]).rstrip() + "..."

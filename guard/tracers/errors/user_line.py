@@ -37,9 +37,9 @@ class UserLine(NamedTuple):
 def find_user_line(links: Sequence[Link], telling: Link, kind: str, program: object | None) -> UserLine | None:
     """Find the user's innermost line, by what knows it best.
 
-    Dynamo's own record of the user's stack, the traceback of the telling exception and of the others, a stack quoted
-    in a message (torch.fx.Interpreter, Dynamo), and last the first line of the program itself: a partitioner has no
-    line of the user's on its stack.
+    Dynamo's own record of the user's stack, a stack that torch quotes in its message (torch.fx.Interpreter, Dynamo's
+    constraints), the traceback of the telling exception and of the others, and last the first line of the program
+    itself: a partitioner has no line of the user's on its stack.
     """
     ordered = [telling, *(link for link in links if link is not telling)]
     for stack in _stacks(ordered):
@@ -52,8 +52,8 @@ def find_user_line(links: Sequence[Link], telling: Link, kind: str, program: obj
 
 def _stacks(links: Sequence[Link]) -> Iterator[Sequence[Frame]]:
     yield from (link.stack for link in links)
-    yield from (_below_guard(link.frames) for link in links)
     yield from (_quoted(link.text) for link in links)
+    yield from (_below_guard(link.frames) for link in links)
 
 
 def _below_guard(frames: Sequence[Frame]) -> Sequence[Frame]:
