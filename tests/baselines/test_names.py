@@ -91,6 +91,8 @@ def test_paths_are_safe_everywhere(check: str) -> None:
 @example("a::b/c", "a/b::c")
 @example("a/b", "a::b")
 @example("a%2Fb::c", "a/b::c")
+@example("a::b%2Fc", "a::b/c")
+@example("a::b~c", "a::b%7Ec")
 @example("::a", "a")
 def test_different_ids_have_different_paths(one: str, other: str) -> None:
     assert (relative_path(one) == relative_path(other)) == (normalize("NFC", one) == normalize("NFC", other))

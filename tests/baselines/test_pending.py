@@ -99,6 +99,17 @@ def test_hostile_json_is_broken_never_an_exception(config: Config, change: dict[
     assert path.read_text() == "one\n"
 
 
+def test_a_file_cannot_speak_for_another_check(config: Config) -> None:
+    write_pending(config, "a::b", "one\n", META)
+    write_pending(config, "a::c", "one\n", META)
+    path = pending_path(config, "a::b")
+    path.with_name("b.graph.json").write_bytes(path.with_name("c.graph.json").read_bytes())
+    assert read_pending(config, "a::b") == Broken(
+        path.with_name("b.graph.json"), "it names a check whose file is another"
+    )
+    assert isinstance(read_pending(config, "a::c"), Pending)
+
+
 def test_a_huge_json_is_not_read(config: Config) -> None:
     write_pending(config, "a::b", "one\n", META)
     with pending_path(config, "a::b").with_name("b.graph.json").open("ab") as stream:
