@@ -19,7 +19,7 @@ from guard.tracers.parameters import named_tensors
 from guard.tracers.traced import Traced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from guard.specs import AotJoint
 
@@ -39,7 +39,9 @@ def trace(spec: AotJoint, program: Callable[..., Any], args: tuple[Any, ...], kw
         )
         graph_module = joint.graph_module
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
-    inputs = _Inputs(module, leaf_placeholders(leaves, leaf_names(program, args, kwargs)))
+    state = named_tensors(module).values()
+    names = leaf_names(program, args, kwargs, [p.name for p in state])
+    inputs = _Inputs(state, leaf_placeholders(leaves, names))
     descriptors = Descriptors(inputs, outputs.leaf, record.last())
     context = Context(
         "joint",
@@ -67,8 +69,8 @@ class FunctionModule(torch.nn.Module):
 class _Inputs:
     """Descriptor -> the user's input."""
 
-    def __init__(self, module: torch.nn.Module, leaves: list[Placeholder]) -> None:
-        self._named = {p.name: p for p in named_tensors(module).values()}
+    def __init__(self, state: Iterable[Placeholder], leaves: list[Placeholder]) -> None:
+        self._named = {p.name: p for p in state}
         self._leaves = leaves
 
     def __call__(self, base: Any) -> Placeholder | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,13 +11,14 @@ from torch._dynamo.backends.common import aot_autograd
 from torch.utils import _pytree as pytree
 
 from guard.ir.lower.context import Context, Placeholder, Returned
+from guard.ir.lower.trees import distinct
 from guard.tracers import aot_metadata, decompositions
 from guard.tracers.aot_joint import shape_env_of
 from guard.tracers.aot_metadata import AotMetadata, AotRecord
 from guard.tracers.descriptors import Descriptors, kind
 from guard.tracers.dynamo_events import Breaks, recompile_event
 from guard.tracers.dynamo_sources import input_of, source_name
-from guard.tracers.outputs import outer_value
+from guard.tracers.outputs import outer_value, requires_grad
 from guard.tracers.traced import Traced
 
 if TYPE_CHECKING:
@@ -110,12 +111,12 @@ def _run(compiled: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 
 def _inputs(module: torch.fx.GraphModule, example_inputs: list[Any]) -> list[Placeholder]:
     nodes = [node for node in module.graph.nodes if node.op == "placeholder"]
-    found = []
-    for node, example in zip(nodes, example_inputs, strict=False):
-        known = input_of(source_name(node), node.name)
-        grad = isinstance(example, torch.Tensor) and example.requires_grad
-        found.append(Placeholder(known.name, known.role, outer=outer_value(example), requires_grad=grad))
-    return found
+    known = [input_of(source_name(node), node.name) for node in nodes]
+    names = distinct(placeholder.name for placeholder in known)
+    return [
+        replace(placeholder, name=name, outer=outer_value(example), requires_grad=requires_grad(example))
+        for placeholder, name, example in zip(known, names, example_inputs, strict=False)
+    ]
 
 
 def _outputs(module: torch.fx.GraphModule) -> list[Returned]:
@@ -125,7 +126,7 @@ def _outputs(module: torch.fx.GraphModule) -> list[Returned]:
 
 
 def _returned(value: Any) -> Returned:
-    return Returned(outer=outer_value(value), requires_grad=isinstance(value, torch.Tensor) and value.requires_grad)
+    return Returned(outer=outer_value(value), requires_grad=requires_grad(value))
 
 
 def _context(region: Region, name: str, number: int) -> Context:

@@ -11,7 +11,7 @@ from torch.utils import _pytree as pytree
 from guard.ir.lower.context import Context, Placeholder
 from guard.ir.lower.trees import in_tree_text, leaf_names
 from guard.tracers import decompositions
-from guard.tracers.outputs import Outputs, outer_value
+from guard.tracers.outputs import Outputs, outer_value, requires_grad
 from guard.tracers.parameters import closed_over, named_tensors
 from guard.tracers.traced import Traced
 
@@ -38,9 +38,11 @@ def trace(spec: MakeFx, program: Callable[..., Any], args: tuple[Any, ...], kwar
         tracing_mode=spec.tracing_mode,
         pre_dispatch=spec.pre_dispatch,
     )(*state.values(), *leaves)
+    parameters = _state_placeholders(program)
+    names = leaf_names(program, args, kwargs, [p.name for p in parameters])
     context = Context(
         "main",
-        (*_state_placeholders(program), *leaf_placeholders(leaves, leaf_names(program, args, kwargs))),
+        (*parameters, *leaf_placeholders(leaves, names)),
         outputs.returned(),
         closed_over(program),
         in_tree_text(in_spec),
@@ -78,8 +80,7 @@ def leaf_placeholders(leaves: list[Any], names: list[str]) -> list[Placeholder]:
         storage = storage_key(leaf)
         alias = first.setdefault(storage, name) if storage is not None else name
         outer = outer_value(leaf) if isinstance(leaf, torch.Tensor) else _scalar(leaf)
-        grad = isinstance(leaf, torch.Tensor) and leaf.requires_grad
-        found.append(Placeholder(name, outer=outer, requires_grad=grad, alias=None if alias == name else alias))
+        found.append(Placeholder(name, outer=outer, requires_grad=requires_grad(leaf), alias=None if alias == name else alias))
     return found
 
 

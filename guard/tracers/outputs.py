@@ -38,10 +38,14 @@ class Outputs:
         if index >= len(self.leaves):
             return Returned()
         value = self.leaves[index]
-        grad = isinstance(value, torch.Tensor) and value.requires_grad
-        return Returned(outer=outer_value(value), requires_grad=grad)
+        return Returned(outer=outer_value(value), requires_grad=requires_grad(value))
 
 
 def outer_value(value: Any) -> Any:
     """The value itself where the user sees a wrapper subclass, None for all else."""
     return value if isinstance(value, torch.Tensor) and is_traceable_wrapper_subclass(value) else None
+
+
+def requires_grad(value: Any) -> bool:
+    """Whether a value is a tensor that requires grad."""
+    return isinstance(value, torch.Tensor) and value.requires_grad

@@ -5,9 +5,11 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from guard.ir.graph import Arg, Body, Effect, Node, Ref, Result
 from guard.ir.lower.groups import group_arg
-from guard.ir.lower.literals import names_in
+from guard.ir.lower.literals import ATOMS, names_in
 from guard.ir.lower.operators import Argument, Operator, describe
 from guard.ir.lower.sources import source_of
 from guard.ir.lower.values import UNKNOWN
@@ -16,14 +18,14 @@ from guard.ir.types import TensorType
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import torch
-
     from guard.ir.lower.bodies import Bodies
     from guard.ir.lower.literals import Literals
     from guard.ir.lower.values import Types
     from guard.ir.types import Type
 
-_OPERATORS: dict[Any, Operator] = {}
+FxNode = torch.fx.Node
+# NamedTuple's own constructor is a Python function: twice the time, for the same tuple
+_new: Any = tuple.__new__
 _BARRIER = (Effect("barrier"),)
 _MODE = (Effect("mode"),)
 
@@ -36,25 +38,40 @@ class Calls:
         self._literals = literals
         self._types = types
         self._bodies = bodies
+        self._operators: dict[int, Operator] = {}
+        self._kept: list[Any] = []
         self._count = 0
 
     def call(self, node: torch.fx.Node) -> Node | None:
         """Lower one call_function; None for a getitem that was folded into its operand."""
-        target: Any = node.target
-        if node in self._refs:
+        refs = self._refs
+        if node in refs:
             return None
-        op = _OPERATORS.get(target)
-        if op is None:
-            op = _OPERATORS[target] = describe(target)
+        # by identity: OpOverload hashes in Python; the Operator keeps its target alive
+        target: Any = node.target
+        op = self._operators.get(id(target)) or self._described(target)
+        # the two commonest kinds of argument in line: this runs once an argument of graphs of 100k nodes
         convert = self._literals.arg
-        args = tuple([convert(arg) for arg in node.args])
-        kwargs = tuple([(key, convert(value)) for key, value in node.kwargs.items()]) if node.kwargs else ()
+        args = tuple([refs[a] if type(a) is FxNode else a if type(a) in ATOMS else convert(a) for a in node.args])
+        given = node.kwargs
+        kwargs = tuple([(key, convert(value)) for key, value in given.items()]) if given else ()
         if op.groups:
             args, kwargs = _with_groups(op, args, kwargs)
-        results = self._results(node, op)
-        plain = op.plain and not (args and type(args[0]) is not Ref and self._calls_effectful_body(args))
-        effects = () if plain else self._effects(op, args, kwargs, results)
-        return Node(results, op.name, args, kwargs, effects, _tags(node.meta), source_of(node.meta))
+        meta = node.meta
+        results = self._one(node, op, meta) if op.single else self._results(node, op, meta)
+        if op.plain:
+            effects: tuple[Effect, ...] = ()
+        elif op.view and type(args[0]) is Ref:
+            effects = (_new(Effect, ("alias", (args[0][0],))),)
+        else:
+            effects = self._effects(op, args, kwargs, results)
+        tags = _tags(meta) if "partitioner_tag" in meta or "recompute" in meta else ()
+        return _new(Node, (results, op.name, args, kwargs, effects, tags, source_of(meta)))
+
+    def _described(self, target: Any) -> Operator:
+        op = self._operators[id(target)] = describe(target)
+        self._kept.append(target)
+        return op
 
     def opaque_call(self, node: torch.fx.Node) -> Node:
         """Lower a call_module or call_method: guard cannot see inside, so nothing moves over it."""
@@ -67,27 +84,38 @@ class Calls:
         """Name the one result of a node; a result that nobody reads has no name."""
         if not node.users:
             return (Result(None, types[0]),)
-        self._refs[node] = ref = Ref(self._next())
-        return (Result(ref.name, types[0]),)
+        name = self._next()
+        self._refs[node] = Ref(name)
+        return (Result(name, types[0]),)
 
     def _next(self) -> str:
         name = str(self._count)
         self._count += 1
         return name
 
-    def _results(self, node: torch.fx.Node, op: Operator) -> tuple[Result, ...]:
-        value = node.meta.get("val")
+    def _one(self, node: torch.fx.Node, op: Operator, meta: dict[str, Any]) -> tuple[Result, ...]:
+        """As name_results, for the common case and without its calls."""
+        found = self._types.of_meta(meta, offset=op.views)
+        if not node.users:
+            return (_new(Result, (None, found)),)
+        name = str(self._count)
+        self._count += 1
+        self._refs[node] = _new(Ref, (name,))
+        return (_new(Result, (name, found)),)
+
+    def _results(self, node: torch.fx.Node, op: Operator, meta: dict[str, Any]) -> tuple[Result, ...]:
+        value = meta.get("val")
         if type(value) in {list, tuple} or (op.returns is not None and op.returns > 1):
             items = _getitems(node)
             if items is not None:
                 return self._unpacked(node, op, items, value)
         if op.returns == 0 or (op.returns is None and value is None and not node.users):
             return ()
-        return self.name_results(node, (self._types.of_node(node, offset=bool(op.aliases)),))
+        return self.name_results(node, (self._types.of_meta(meta, offset=op.views),))
 
     def _unpacked(self, node: torch.fx.Node, op: Operator, items: dict[int, list[torch.fx.Node]], value: Any) -> tuple[Result, ...]:
         count = len(value) if type(value) in {list, tuple} else max([*items, (op.returns or 1) - 1]) + 1
-        offset = bool(op.aliases)
+        offset = op.views
         results = []
         for index in range(count):
             readers = items.get(index, ())
@@ -103,7 +131,7 @@ class Calls:
         return any(type(a) is Body and self._bodies.effectful(a.name) for a in args)
 
     def _effects(self, op: Operator, args: Any, kwargs: Any, results: tuple[Result, ...]) -> tuple[Effect, ...]:
-        if op.barrier or self._calls_effectful_body(args):
+        if op.barrier or (op.bodies and self._calls_effectful_body(args)):
             return _BARRIER
         if op.mode:
             return _MODE

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from guard.ir.lower.symbols import Symbols
 
-_ATOMS = (int, float, bool, str, complex, type(None))
+ATOMS = frozenset({int, float, bool, str, complex, type(None)})
 
 
 class Literals:
@@ -45,7 +45,7 @@ class Literals:
             torch.SymFloat: self._sym,
             torch.SymBool: self._sym,
         }
-        self._rules.update(dict.fromkeys(_ATOMS, lambda value: value))
+        self._rules.update(dict.fromkeys(ATOMS, lambda value: value))
 
     def arg(self, value: Any) -> Arg:
         """Convert one argument."""

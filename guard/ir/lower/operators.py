@@ -43,10 +43,18 @@ class Operator(NamedTuple):
     comm: bool = False
     mode: bool = False
     barrier: bool = False
+    bodies: bool = False
+    """A higher-order operator, whose effects are those of its bodies."""
     plain: bool = True
     """No effect at all: the common case, told by one flag."""
     returns: int | None = None
     """Number of results in the schema; None without one."""
+    single: bool = False
+    """One tensor or number, by the schema: the common case, told by one flag."""
+    views: bool = False
+    """Its results may have a storage offset."""
+    view: bool = False
+    """A plain view of its first argument and nothing else: told by one flag too."""
 
 
 def describe(target: Any) -> Operator:
@@ -56,7 +64,7 @@ def describe(target: Any) -> Operator:
     if isinstance(target, torch._ops.HigherOrderOperator):
         name = target.name() if callable(getattr(target, "name", None)) else str(target)
         pure = name in _PURE_HOPS
-        return Operator(f"higher_order.{name}", barrier=not pure, plain=pure)
+        return Operator(f"higher_order.{name}", barrier=not pure, bodies=True, plain=False)
     return _from_function(target)
 
 
@@ -82,6 +90,8 @@ def _from_schema(op: Any) -> Operator:
     return Operator(
         str(op), tuple(writes), tuple(aliases), tuple(groups), random, comm, barrier=profiler,
         plain=not (writes or aliases or random or comm or profiler), returns=len(schema.returns),
+        single=len(schema.returns) == 1 and not str(schema.returns[0].type).startswith("List"), views=bool(aliases),
+        view=[place.index for place in aliases] == [0] and not (writes or random or comm or profiler),
     )  # fmt: skip
 
 

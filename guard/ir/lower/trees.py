@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torch.utils import _pytree as pytree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 
 def tree_text(spec: Any) -> str:
@@ -48,11 +48,16 @@ def in_tree_text(spec: Any) -> str | None:
     return None if text == f"(({inner}), {{}})" else text
 
 
-def leaf_names(program: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-    """Name each flat leaf of ``(args, kwargs)`` by the program's parameter and its path: ``batch.x``, ``xs.0``."""
+def leaf_names(
+    program: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], taken: Iterable[str] = ()
+) -> list[str]:
+    """Name each flat leaf of ``(args, kwargs)`` by the program's parameter and its path: ``batch.x``, ``xs.0``.
+
+    No name is in ``taken`` (a module's parameters), and none is a number alone: those are the nodes' names.
+    """
     parameters = _parameters(program, len(args))
     leaves, _ = pytree.tree_flatten_with_path((args, kwargs))
-    return _unique([_leaf_name(path, parameters) for path, _ in leaves])
+    return distinct([_leaf_name(path, parameters) for path, _ in leaves], taken)
 
 
 def _leaf_name(path: tuple[Any, ...], parameters: list[str]) -> str:
@@ -82,12 +87,15 @@ def _parameters(program: Callable[..., Any], count: int) -> list[str]:
     return names[:count] + [f"arg{i}" for i in range(len(names), count)]
 
 
-def _unique(names: list[str]) -> list[str]:
-    taken: set[str] = set()
-    for index, name in enumerate(names):
-        candidate, number = name, 1
-        while candidate in taken:
-            candidate, number = f"{name}.{number}", number + 1
-        names[index] = candidate
-        taken.add(candidate)
-    return names
+def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+    """Make names differ from each other, from ``taken`` and from the nodes' numbers."""
+    used = set(taken)
+    found = []
+    for name in names:
+        base = f"input.{name}" if name.isdigit() else name
+        candidate, number = base, 1
+        while candidate in used:
+            candidate, number = f"{base}.{number}", number + 1
+        found.append(candidate)
+        used.add(candidate)
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.fx.passes.shape_prop import TensorMetadata
 
 from guard.ir.lower.symbols import Symbols, UnknownExpressionError
 from guard.ir.types import DTYPES, ListType, OpaqueType, ScalarType, TensorType, Type, UnknownType
@@ -43,25 +44,26 @@ class Types:
         self._static: dict[Any, TensorType] = {}
         self._interned: dict[Type, Type] = {}
 
-    def of_node(self, node: torch.fx.Node, *, offset: bool = False, requires_grad: bool = False) -> Type:
+    def of_node(self, node: torch.fx.Node, *, offset: bool = False) -> Type:
         """Type of an fx node's value; ``offset`` asks for the storage offset (only views can have one)."""
-        meta = node.meta
-        tensor = meta.get("tensor_meta")
+        return self.of_meta(node.meta, offset=offset)
+
+    def of_meta(self, meta: dict[str, Any], *, offset: bool = False) -> Type:
+        """Type by a node's meta: ``tensor_meta`` where it is there, since reading a FakeTensor costs ten times as much."""
         value = meta.get("val")
-        if tensor is None or type(tensor) is dict or not hasattr(tensor, "shape"):
-            return self.of(value, offset=offset, requires_grad=requires_grad) if "val" in meta else UNKNOWN
-        if requires_grad and tensor.requires_grad:
-            return self._tensor(tensor, value, offset=offset, requires_grad=True)
-        if not offset:
-            try:
-                key = (tensor.dtype, tensor.shape, tensor.stride, getattr(value, "fake_device", None))
-                known = self._static.get(key)
-            except TypeError:  # symbolic sizes have no hash
-                return self._tensor(tensor, value)
-            if known is None:
-                known = self._static[key] = self._tensor(tensor, value)
-            return known
-        return self._tensor(tensor, value, offset=True)
+        tensor = meta.get("tensor_meta")
+        if type(tensor) is not TensorMetadata:
+            return self.of(value, offset=offset) if "val" in meta else UNKNOWN
+        try:
+            start = value.storage_offset() if offset and value is not None else 0
+            # (shape, dtype, requires_grad, stride): the head of TensorMetadata
+            key = (tensor[:4], getattr(value, "fake_device", None), start)
+            known = self._static.get(key)
+        except (TypeError, AttributeError, NotImplementedError):  # symbolic sizes have no hash, sparse has no offset
+            return self._tensor(tensor, value, offset=offset)
+        if known is None:
+            known = self._static[key] = self._tensor(tensor, value, offset=offset)
+        return known
 
     def of(self, value: Any, *, offset: bool = True, requires_grad: bool = False) -> Type:
         """Type of any value; a tensor's requires_grad is kept where asked for."""

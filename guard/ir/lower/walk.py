@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 def lower_graph(module: torch.fx.GraphModule, context: Context, bodies: Bodies | None = None) -> tuple[Graph, Bodies]:
     """Lower one fx graph and, into ``bodies``, the graphs that its higher-order operators call."""
     bodies = bodies if bodies is not None else Bodies()
-    return Walk(module, context, bodies).graph(), bodies
+    with _no_collection():
+        return Walk(module, context, bodies).graph(), bodies
 
 
 class Walk:
@@ -139,6 +142,18 @@ def _with_local(seen: Type, own: Type, attribute: str | None) -> Type:
     if isinstance(seen, SubclassType) and attribute:
         return replace(seen, attribute=attribute, local=own)
     return replace(seen, local=own)
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Pause the cycle collector: a walk makes a million acyclic tuples, and each full pass visits all of torch's graph."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def graph_device(module: torch.fx.GraphModule) -> str:
