@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from guard.baselines.disk import open_state, prune, remove, write_whole
@@ -15,7 +17,6 @@ from guard.errors import GuardError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from guard.config import Config
 
@@ -66,7 +67,7 @@ def digests(root: Path, sources: Iterable[str | Path]) -> dict[str, str]:
     """Return the digest of each source below ``root`` by its relative path, sorted; others are not the project's."""
     found: dict[str, str] = {}
     for source in sources:
-        path = root / source
+        path = Path(os.path.normpath(root / source))
         with suppress(OSError, ValueError):
             found[path.relative_to(root).as_posix()] = digest(path.read_bytes())
     return dict(sorted(found.items()))

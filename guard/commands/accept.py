@@ -50,6 +50,8 @@ def report(config: Config, done: Accepted) -> None:
     """Print what an accept did: refusals and warnings on stderr, the rest on stdout."""
     for check in done.settled:
         print(f"accepted: {quoted(check)}")
+    for path in done.removed:
+        print(f"removed: {path}")
     for text in done.warnings:
         print(f"warning: {text}", file=sys.stderr)
     for text in done.refused:

@@ -42,5 +42,5 @@ def dump(record: dict[str, Any]) -> str:
 def _outcome(outcome: Outcome) -> dict[str, Any]:
     plain = outcome_to_json(outcome)
     keys = ("findings", "needs", "skipped", "notes", "seconds", "pending")
-    rest = {key: plain[key] for key in keys}
+    rest = {key: plain[key] for key in keys} | {"seconds": round(outcome.seconds, 3)}
     return {"check": outcome.check, "nodeid": outcome.nodeid, "status": outcome.status, **rest}

@@ -119,7 +119,10 @@ def test_a_huge_json_is_not_read(config: Config) -> None:
 
 def test_digests_are_of_the_project_s_files_only(config: Config, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x")
-    found = digests(config.root, [tmp_path / "a.py", "checks/gone.py", "/etc/hostname", "a.py"])
+    outside: list[str | Path] = [tmp_path.parent / "b.py", f"../{tmp_path.name}x.py"]
+    for path in outside:
+        (config.root / path).write_text("x")
+    found = digests(config.root, [tmp_path / "a.py", "checks/gone.py", "checks/../a.py", "a.py", *outside])
     assert list(found) == ["a.py"]
     (tmp_path / "a.py").write_text("y")
     assert digests(config.root, ["a.py"]) != found

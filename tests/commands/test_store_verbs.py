@@ -128,7 +128,9 @@ def test_a_removal_is_staged_too(config: Config, capsys: pytest.CaptureFixture[s
     record(config, "a::b", "a::c")
     waits(config, "a::b", action="remove")
     assert main(["accept", "a::b"]) == 0
-    assert capsys.readouterr().out == 'accepted: "a::b"\ngit add -- baselines/a/b.graph\n'
+    assert capsys.readouterr().out == (
+        'accepted: "a::b"\nremoved: baselines/a/b.graph\ngit add -- baselines/a/b.graph\n'
+    )
     assert Store(config).ids() == ("a::c",)
 
 
