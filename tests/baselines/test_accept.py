@@ -142,7 +142,7 @@ def test_a_text_that_is_not_this_check_s_graph_is_refused(config: Config, text: 
 def test_hostile_json_is_refused_and_kept(config: Config) -> None:
     waits(config)
     meta = pending_path(config, "a::b").with_name("b.graph.json")
-    meta.write_text('{"check": "../../../../tmp/evil::x"}')
+    meta.write_text('{"check": "../../../../etc/evil::x"}')
     assert "its pending file is not right" in refusal(config)
     assert meta.exists()
 
