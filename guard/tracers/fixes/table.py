@@ -41,7 +41,6 @@ class Applied:
         """Fixes that are in force, engaged or not."""
         return tuple(self._notes)
 
-    @property
     def engaged(self) -> tuple[str, ...]:
         """Fixes that did something in this block. Whether it changed the graph, only a capture without them tells."""
         return tuple(name for name, note in self._notes.items() if note.engaged)

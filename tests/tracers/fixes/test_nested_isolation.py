@@ -246,7 +246,9 @@ def test_plant_gives_the_nodes_of_the_report(outer: str, inner: str, applied: bo
         else:
             module = in_function_mode(outer, inner)
     extra = collections.Counter(op for _, op, _ in nodes(module)) - before
-    assert extra == {"aten.detach.default": 3, "aten.expand.default": 1}
+    # torch 2.9 records each detach twice
+    per_detach = len(nodes(make_fx(lambda tensor: tensor.detach())(torch.ones(1)))) - 2
+    assert extra == {"aten.detach.default": 3 * per_detach, "aten.expand.default": 1}
 
 
 @pytest.mark.parametrize("inner", MODES)

@@ -145,9 +145,9 @@ def test_applied_reports_what_engaged(tmp_path: Path, asked: list[float]) -> Non
     assert not asked
     with applied(tmp_path) as in_force:
         direct("real", None)
-        before = in_force.engaged
+        before = in_force.engaged()
         direct("real", "symbolic")
-    assert (in_force.names, before, in_force.engaged) == (("nested-isolation",), (), ("nested-isolation",))
+    assert (in_force.names, before, in_force.engaged()) == (("nested-isolation",), (), ("nested-isolation",))
 
 
 class Stub:

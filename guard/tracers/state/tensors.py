@@ -1,0 +1,166 @@
+"""Tensors that a program may write to: each storage is copied once, each tensor's own part noted, both put back.
+
+FakeTensors and meta tensors have no data; wrapper subclasses (DTensor) have it in their inner tensors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+_ABSENT = object()
+
+
+class SavedTensors:
+    """What tensors were. Add and restore with modes off."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+        self._tensors: list[_Tensor] = []
+        self._storages: dict[int, _Storage] = {}
+
+    def add(self, tensor: Any) -> None:
+        """Note a tensor, its gradient and its inner tensors; each object and each storage once."""
+        if id(tensor) in self._seen:
+            return
+        self._seen.add(id(tensor))
+        saved = _Tensor.of(tensor)
+        self._tensors.append(saved)
+        if saved.grad is not None:
+            self.add(saved.grad)
+        inner = _inner(tensor)
+        for part in inner:
+            self.add(part)
+        if not inner:
+            self._add_data(tensor)
+
+    def _add_data(self, tensor: Any) -> None:
+        storage = _storage(tensor)
+        if storage is not None and storage._cdata not in self._storages:
+            self._storages[storage._cdata] = _Storage.of(storage)
+
+    def restore(self) -> None:
+        """Put data back where it differs, then each tensor's own part where that does."""
+        for storage in self._storages.values():
+            storage.restore()
+        for tensor in self._tensors:
+            tensor.restore()
+
+
+@dataclass(frozen=True)
+class _Storage:
+    storage: Any
+    data: torch.Tensor
+
+    @classmethod
+    def of(cls, storage: Any) -> _Storage:
+        return cls(storage, _bytes(storage).clone())
+
+    def restore(self) -> None:
+        if self.storage.nbytes() != self.data.numel():
+            self.storage.resize_(self.data.numel())
+        now = _bytes(self.storage)
+        # compared first: memory that numpy or a file lent may be read-only
+        if not torch.equal(now, self.data):
+            now.copy_(self.data)
+
+
+def _bytes(storage: Any) -> torch.Tensor:
+    view: torch.Tensor = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
+    return view
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    tensor: Any
+    alias: Any
+    """A second tensor of the same storage, shape and stride, to set the first back to; None where there is none."""
+    layout: Any
+    is_leaf: bool
+    requires_grad: bool
+    grad: Any
+    attributes: dict[str, Any]
+    slots: dict[str, Any]
+
+    @classmethod
+    def of(cls, tensor: Any) -> _Tensor:
+        layout = _layout(tensor)
+        return cls(
+            tensor,
+            None if layout is None else tensor.detach(),
+            layout,
+            tensor.is_leaf,
+            tensor.requires_grad,
+            tensor.grad if tensor.is_leaf else None,  # asking another for it warns
+            dict(tensor.__dict__),
+            _slots(tensor),
+        )
+
+    def restore(self) -> None:
+        tensor = self.tensor
+        for name, value in self.slots.items():
+            if getattr(tensor, name, _ABSENT) is not value:
+                setattr(tensor, name, value)
+        if self.is_leaf:
+            self._restore_autograd()
+        if self.alias is not None and _layout(tensor) != self.layout:
+            tensor.data = self.alias
+        # not compared first: an attribute may be a tensor, and cannot be asked whether it equals another
+        tensor.__dict__.clear()
+        tensor.__dict__.update(self.attributes)
+
+    def _restore_autograd(self) -> None:
+        """Cut a leaf loose from a graph that was written into it; a view's flags are its base's."""
+        tensor = self.tensor
+        if not tensor.is_leaf and not tensor._is_view():
+            tensor.detach_()
+        if tensor.is_leaf and tensor.requires_grad != self.requires_grad:
+            tensor.requires_grad_(self.requires_grad)
+        if tensor.is_leaf and tensor.grad is not self.grad:
+            tensor.grad = self.grad
+
+
+def _inner(tensor: Any) -> list[Any]:
+    if not is_traceable_wrapper_subclass(tensor):
+        return []
+    names, _ = tensor.__tensor_flatten__()
+    parts = (getattr(tensor, name) for name in names)
+    return [part for part in parts if isinstance(part, torch.Tensor)]  # an opaque part is a DeviceMesh (torch >= 2.13)
+
+
+def _slots(tensor: Any) -> dict[str, Any]:
+    """Read a subclass's slots: DTensor keeps its local tensor and its placements there."""
+    names = [name for kind in type(tensor).__mro__ for name in _own_slots(kind)]
+    found = {name: getattr(tensor, name, _ABSENT) for name in names}
+    return {name: value for name, value in found.items() if value is not _ABSENT}
+
+
+def _own_slots(kind: type) -> tuple[str, ...]:
+    slots = kind.__dict__.get("__slots__", ())
+    names = (slots,) if isinstance(slots, str) else tuple(slots)
+    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
+
+
+def _has_data(tensor: Any) -> bool:
+    return tensor.layout is torch.strided and not (
+        isinstance(tensor, FakeTensor)
+        or tensor.is_meta
+        or torch._is_functional_tensor(tensor)
+        or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    )
+
+
+def _storage(tensor: Any) -> Any:
+    return tensor.untyped_storage() if _has_data(tensor) and not tensor.is_nested else None
+
+
+def _layout(tensor: Any) -> Any:
+    """Say where a tensor looks in which storage, and how; None for what cannot be set back (sparse, wrappers)."""
+    if tensor.layout is not torch.strided or tensor.is_nested or is_traceable_wrapper_subclass(tensor):
+        return None
+    storage = tensor.untyped_storage()._cdata
+    return (tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset(), tensor.dtype, storage)
