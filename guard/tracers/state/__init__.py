@@ -6,6 +6,8 @@ import warnings
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from guard.tracers.state import ambient, modes
 from guard.tracers.state.modes import modes_off
 from guard.tracers.state.objects import SavedObjects
@@ -54,5 +56,6 @@ def _restore_values(objects: SavedObjects, random_states: ambient.Saved) -> None
 
 
 def _restore_flags(flags: ambient.Saved) -> None:
-    """Outside of modes_off, which would take them back: it sets some of them itself."""
-    ambient.restore(flags)
+    """Not under modes_off, which sets grad mode itself and would take it back."""
+    with torch._C.DisableTorchFunction():
+        ambient.restore(flags)

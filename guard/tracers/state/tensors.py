@@ -5,6 +5,7 @@ FakeTensors and meta tensors have no data; wrapper subclasses (DTensor) have it 
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,14 +115,23 @@ class _Tensor:
         tensor.__dict__.update(self.attributes)
 
     def _restore_autograd(self) -> None:
-        """Cut a leaf loose from a graph that was written into it; a view's flags are its base's."""
+        """Cut a leaf loose from a graph that was written into it."""
         tensor = self.tensor
-        if not tensor.is_leaf and not tensor._is_view():
-            tensor.detach_()
+        if not tensor.is_leaf:
+            _detach(tensor)
         if tensor.is_leaf and tensor.requires_grad != self.requires_grad:
             tensor.requires_grad_(self.requires_grad)
         if tensor.is_leaf and tensor.grad is not self.grad:
             tensor.grad = self.grad
+
+
+def _detach(tensor: Any) -> None:
+    """Detach in place. A view cannot be: give its Python object another tensor of the same storage."""
+    if not tensor._is_view():
+        tensor.detach_()
+        return
+    with contextlib.suppress(RuntimeError):  # the program's graph still holds the tensor
+        torch._C._swap_tensor_impl(tensor, tensor.detach())
 
 
 def _inner(tensor: Any) -> list[Any]:
