@@ -60,6 +60,12 @@ def pytest_configure(config: pytest.Config) -> None:
         _project(config)
 
 
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the watch."""
+    if PROJECT in config.stash:
+        config.stash[PROJECT].close()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep what ``guard check`` was asked for; first, because ``-k`` and ``-m`` choose from that."""

@@ -113,7 +113,20 @@ class Project:
         # pytest's own variables of the outer run, and CI's, are not the project's
         dropped = {"CI", "PYTEST_CURRENT_TEST", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTHONWARNINGS"}
         kept = {name: value for name, value in os.environ.items() if name not in dropped}
-        return kept | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "NO_COLOR": "1"} | self.environment
+        # no autoload: plugins that happen to be installed take half a second a process
+        own = {"NO_COLOR": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        return kept | own | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])} | self.environment
+
+
+def empty_project(root: Path) -> Project:
+    """Make a project of one worker with the fake tracer and no checks."""
+    made = Project(root)
+    made.write(
+        "pyproject.toml",
+        '[tool.guard]\nworkers = 1\n\n[tool.pytest.ini_options]\naddopts = "-p no:cacheprovider"\n',
+    )
+    made.write("checks/conftest.py", FAKE)
+    return made
 
 
 def plugin() -> list[str]:

@@ -35,7 +35,7 @@ def count(config: Config, asked: int | str | None, files: Iterable[Path], select
     if isinstance(wanted, int):
         return wanted
     checks = _checks(files) if selected is None else selected
-    return max(1, min(cores(), int(memory() // MEMORY), checks))
+    return max(1, int(min(cores(), memory() / MEMORY, checks)))
 
 
 def environment() -> dict[str, str]:

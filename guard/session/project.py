@@ -103,6 +103,10 @@ class Project:
         """Stop watching."""
         self._watch.end()
 
+    def close(self) -> None:
+        """Give back what was opened."""
+        self._watch.close()
+
     def settle(
         self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, guard: Guard | None
     ) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.ir.printer import print_graph, print_node, print_program
+from guard.session.edits import edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 CONTEXT = 2
 LIMIT = 40
 WIDTH = 100  # where a source stands at most: a terminal of 120 columns holds it
-# difflib looks at every pair of equal rows: beyond this many, rows that repeat often may go unmatched (autojunk)
-EXACT = 2000
 VALUE = re.compile(r'%(?:"(?:[^"\\]|\\.)*"|[\w.]+)')
 
 
@@ -99,31 +97,18 @@ def _plain(program: Program) -> list[Row]:
 
 
 def _compare(before: list[Row], after: list[Row]) -> Diff:
-    start, stop = _common(before, after)
-    old, new = before[start : len(before) - stop], after[start : len(after) - stop]
-    codes = SequenceMatcher(None, [row.key for row in old], [row.key for row in new], max(len(old), len(new)) > EXACT)
-    changes = [code for code in codes.get_opcodes() if code[0] != "equal"]
-    removed = [row for _, a, b, _, _ in changes for row in old[a:b]]
-    added = [row for _, _, _, a, b in changes for row in new[a:b]]
+    changes = edits([row.key for row in before], [row.key for row in after])
+    removed = [row for edit in changes for row in before[edit.a : edit.b]]
+    added = [row for edit in changes for row in after[edit.c : edit.d]]
     shown: list[tuple[str, Row]] = []
     previous = 0
-    for _, a, b, c, d in changes:
-        a, b, c, d = a + start, b + start, c + start, d + start  # noqa: PLW2901 - back to the whole program's rows
+    for a, b, c, d in changes:
         shown += _between(after, previous, c)
         shown += [("- ", row) for row in before[a:b]] + [("+ ", row) for row in after[c:d]]
         previous = d
     if changes:
         shown += [("  ", row) for row in after[previous : previous + CONTEXT]]
     return Diff(sum(row.node for row in added), sum(row.node for row in removed), tuple(_layout(shown)))
-
-
-def _common(before: list[Row], after: list[Row]) -> tuple[int, int]:
-    """Return how many rows are equal at the start and at the end: most drifts are one place in a long graph."""
-    most = min(len(before), len(after))
-    start = next((i for i in range(most) if before[i].key != after[i].key), most)
-    most -= start
-    stop = next((i for i in range(most) if before[-1 - i].key != after[-1 - i].key), most)
-    return start, stop
 
 
 def _between(rows: list[Row], start: int, stop: int) -> list[tuple[str, Row]]:

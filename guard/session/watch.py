@@ -69,6 +69,14 @@ class Watch:
         # not on an error: what is reported then is where the error was
         self._write(before)
 
+    def close(self) -> None:
+        """Give the files back: this process has run its tests."""
+        if self._file is not None and self._stacks is not None:
+            faulthandler.disable()
+            self._file.close()
+            self._stacks.close()
+            self._file = self._stacks = None
+
     def enter(self, phase: str) -> None:
         """Note what is being done from now on."""
         self._write(self._crumb._replace(phase=phase))
