@@ -113,7 +113,11 @@ GENERAL = (
         "graph-break",
         types=(_DYNAMO + "Unsupported", _DYNAMO + "FailOnRecompileLimitHit", _DYNAMO + "RecompileError"),
     ),
-    Rule("program", types=(_FAKE + "FakeTensorDeviceMismatchError",), raised_in=re.escape(USER)),
+    Rule(
+        "program",
+        types=(_FAKE + "FakeTensorDeviceMismatchError",),
+        raised_in=re.escape(USER) + r"|torch/_subclasses/fake_tensor\.py:merge_devices$",  # torch 2.9 has no such type
+    ),
     # After the program's own NotImplementedError, and after graph breaks, which Dynamo raises from one.
     Rule("unsupported", types=("NotImplementedError",)),
     # An operator refused its arguments: kernels through _ops.py, fake ones through the meta functions, and operators
