@@ -113,7 +113,8 @@ def _signature(graph: Graph, symbols: SymbolOrder) -> Form:
         [(value.role, symbols.type_text(value.type)) for value in graph.inputs],
         storage,
         [
-            (output.role, output.type and symbols.type_text(output.type), output.of and positions[output.of])
+            # an input of another graph (a backward's gradient) is told by its place alone: its name is a label
+            (output.role, output.type and symbols.type_text(output.type), output.of and positions.get(output.of, -1))
             for output in graph.outputs
         ],
         sorted(map(symbols.expr_text, graph.where)),

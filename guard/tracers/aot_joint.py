@@ -12,7 +12,8 @@ from torch.utils import _pytree as pytree
 from guard.ir.lower.context import Context, Placeholder
 from guard.ir.lower.trees import in_tree_text, leaf_names
 from guard.tracers import aot_metadata, decompositions
-from guard.tracers.descriptors import Descriptors, kind
+from guard.tracers.descriptor_path import kind
+from guard.tracers.descriptors import Descriptors
 from guard.tracers.make_fx import leaf_placeholders
 from guard.tracers.outputs import Outputs
 from guard.tracers.parameters import named_tensors

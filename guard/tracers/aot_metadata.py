@@ -7,49 +7,40 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from guard.tracers.descriptor_path import unwrapped
+from guard.tracers.outputs import outer_value
 
-_MODULES = (
-    "torch._functorch._aot_autograd.graph_capture",
-    "torch._functorch._aot_autograd.dispatch_and_compile_graph",
-)
-"""Where torch calls aot_dispatch_subclass from: the first from 2.9 on, the second before."""
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_DISPATCH = ("torch._functorch._aot_autograd.graph_capture", "aot_dispatch_subclass")
+_CREATE = ("torch._functorch._aot_autograd.graph_capture_wrappers", "create_subclass_meta")
+"""Where torch (2.9 to 2.14) wraps the flat program, and where the joint trace says what its gradients are."""
 
 
 @dataclass
 class AotMetadata:
     """The metadata of one AOT compilation; empty where torch does not let it be seen, and then types are local only."""
 
-    forward: Any = None
-    subclass: Any = None
+    tangents: list[tuple[Any, Any]] = field(default_factory=list)
+    """(descriptor, example) of each tangent: torch drops the examples when it has traced."""
+    gradient_values: list[Any] = field(default_factory=list)
+    """The gradients of the last joint trace, one a flat input; None where there is none."""
 
     def tangent(self, descriptor: Any) -> Any:
         """The example tangent (a DTensor, say) of a TangentAOTInput, None where it is a plain tensor or not known."""
-        from guard.tracers.outputs import outer_value
-
-        known = getattr(self.forward, "traced_tangents_descs", None) or ()
-        values = getattr(self.forward, "traced_tangents", None) or ()
-        found = next((value for d, value in zip(known, values, strict=False) if d == descriptor), None)
-        return outer_value(found)
+        return outer_value(next((value for known, value in self.tangents if known == descriptor), None))
 
     def gradients(self, descriptors: list[Any]) -> dict[Any, Any]:
-        """GradAOTOutput -> the subclass that the gradient is, by position: a missing gradient has a meta but no descriptor."""
-        metas = getattr(self.subclass, "grad_input_metas", None)
-        if not metas:
-            return {}
-        outputs = _grouped(descriptors)[-len(metas) :]
-        return {
-            base: getattr(meta, "original_subclass", None)
-            for base, meta in zip(outputs, metas, strict=False)
-            if base is not None
-        }
+        """GradAOTOutput -> the subclass that the gradient is, by position: a missing one has a place but no descriptor."""
+        count = len(self.gradient_values)
+        outputs = _grouped(descriptors)[-count:] if count else []
+        pairs = zip(outputs, self.gradient_values, strict=False)
+        return {base: outer_value(value) for base, value in pairs if base is not None}
 
 
 def _grouped(descriptors: list[Any]) -> list[Any]:
     """Base descriptors, the inner tensors of one subclass counted once."""
-    from guard.tracers.descriptors import unwrapped
-
     found: list[Any] = []
     for descriptor in descriptors:
         base, attribute = unwrapped(descriptor)
@@ -71,25 +62,43 @@ class AotRecord:
 
 @contextlib.contextmanager
 def recorded() -> Iterator[AotRecord]:
-    """While open, remember the metadata that each AOT compilation passes to its subclass dispatch."""
+    """While open, remember what each AOT compilation knows of its subclasses."""
     record = AotRecord()
-    patched = []
-    for module in (sys.modules.get(name) for name in _MODULES):
-        original = getattr(module, "aot_dispatch_subclass", None)
-        if original is not None:
-            module.aot_dispatch_subclass = _watched(original, record)  # type: ignore[union-attr]
-            patched.append((module, original))
-    try:
+    with contextlib.ExitStack() as stack:
+        for (module, name), watched in ((_DISPATCH, _watch_dispatch), (_CREATE, _watch_create)):
+            stack.enter_context(_replaced(module, name, lambda original, w=watched: w(original, record)))
         yield record
+
+
+@contextlib.contextmanager
+def _replaced(module: str, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
+    """Replace a function of torch's where it is there; a torch without it shows less, and nothing wrong."""
+    found = sys.modules.get(module)
+    original = getattr(found, name, None)
+    if original is None:
+        yield
+        return
+    setattr(found, name, make(original))
+    try:
+        yield
     finally:
-        for module, original in patched:
-            module.aot_dispatch_subclass = original  # type: ignore[union-attr]
+        setattr(found, name, original)
 
 
-def _watched(original: Any, record: AotRecord) -> Any:
+def _watch_dispatch(original: Any, record: AotRecord) -> Any:
     def aot_dispatch_subclass(*args: Any, **kwargs: Any) -> Any:
-        info = original(*args, **kwargs)
-        record.seen.append(AotMetadata(kwargs.get("meta"), getattr(info, "maybe_subclass_meta", None)))
-        return info
+        meta = kwargs.get("meta")
+        descriptors = getattr(meta, "traced_tangents_descs", None) or ()
+        examples = getattr(meta, "traced_tangents", None) or ()
+        record.seen.append(AotMetadata(list(zip(descriptors, examples, strict=False))))
+        return original(*args, **kwargs)
 
     return aot_dispatch_subclass
+
+
+def _watch_create(original: Any, record: AotRecord) -> Any:
+    def create_subclass_meta(values: Any, *args: Any, **kwargs: Any) -> Any:
+        record.last().gradient_values = list(values)
+        return original(values, *args, **kwargs)
+
+    return create_subclass_meta

@@ -21,6 +21,7 @@ from guard.tracers.aot_joint import shape_env_of
 from guard.tracers.decompositions import table_text
 from guard.tracers.errors import classify, is_capture_error
 from guard.tracers.errors.partial import partial_graph
+from guard.tracers.errors.places import is_user
 from guard.tracers.fixes.table import applied
 from guard.tracers.state import modes_off, preserved
 
@@ -69,7 +70,7 @@ def capture(
     with preserved(program, args, values), fixing as engagement, sources.recorded() as seen, _torch_warnings():
         found = _traced(trace, spec, program, args, values, header)
     files = seen.files | _own_file(program)
-    return Captured(found, tuple(engagement.engaged()) if engagement is not None else (), tuple(sorted(files)))
+    return Captured(found, engagement.engaged() if engagement is not None else (), tuple(sorted(files)))
 
 
 def _traced(trace: Any, spec: Tracer, program: Any, args: tuple[Any, ...], kwargs: dict[str, Any], header: Program) -> Program:
@@ -129,8 +130,9 @@ def _torch_warnings() -> Iterator[None]:
 
 
 def _own_file(program: Any) -> set[str]:
-    target = program.forward if hasattr(program, "named_parameters") else program
+    target = type(program) if hasattr(program, "named_parameters") else program
     try:
-        return {inspect.getfile(inspect.unwrap(target))}
+        file = inspect.getfile(inspect.unwrap(target))
     except TypeError:  # a builtin or a callable object
         return set()
+    return {file} if is_user(file) else set()

@@ -11,18 +11,19 @@ from torch._dynamo.backends.common import aot_autograd
 from torch.utils import _pytree as pytree
 
 from guard.ir.lower.context import Context, Placeholder, Returned
-from guard.ir.lower.trees import distinct
+from guard.ir.lower.trees import distinct, parameter_names
 from guard.tracers import aot_metadata, decompositions
 from guard.tracers.aot_joint import shape_env_of
 from guard.tracers.aot_metadata import AotMetadata, AotRecord
-from guard.tracers.descriptors import Descriptors, kind
+from guard.tracers.descriptor_path import kind
+from guard.tracers.descriptors import Descriptors
 from guard.tracers.dynamo_events import Breaks, recompile_event
 from guard.tracers.dynamo_sources import input_of, source_name
 from guard.tracers.outputs import outer_value, requires_grad
 from guard.tracers.traced import Traced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from guard.ir.graph import Event
     from guard.specs import Compile
@@ -41,14 +42,15 @@ class Region:
 class Regions:
     """The capturing backend of one capture."""
 
-    def __init__(self, spec: Compile, record: AotRecord) -> None:
+    def __init__(self, spec: Compile, record: AotRecord, positional: Sequence[str]) -> None:
+        self._positional = positional
         self.found: list[Region] = []
         self._record = record
         self._table = decompositions.table(spec.decompositions)
 
     def backend(self, module: torch.fx.GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
         """Hand the region to AOTAutograd with compilers that keep each graph and run it as it is."""
-        region = Region(_inputs(module, example_inputs), _outputs(module))
+        region = Region(_inputs(module, example_inputs, self._positional), _outputs(module))
         self.found.append(region)
         compiled = aot_autograd(
             fw_compiler=self._keeping(region, "forward"),
@@ -81,7 +83,7 @@ def trace(spec: Compile, program: Callable[..., Any], args: tuple[Any, ...], kwa
     """Compile and run forward and backward, then run again: what compiles the second time is a recompile."""
     torch._dynamo.reset()
     with aot_metadata.recorded() as record:
-        regions = Regions(spec, record)
+        regions = Regions(spec, record, _positional(program, len(args)))
         compiled = torch.compile(program, backend=regions.backend, dynamic=spec.dynamic, fullgraph=spec.fullgraph)
         with Breaks() as breaks:
             _run(compiled, args, kwargs)
@@ -89,6 +91,11 @@ def trace(spec: Compile, program: Callable[..., Any], args: tuple[Any, ...], kwa
             events: tuple[Event, ...] = breaks.events()
             recompiles = _again(compiled, args, kwargs, regions, first)
         return Traced(tuple(regions.graphs()), (*events, *recompiles))
+
+
+def _positional(program: Callable[..., Any], count: int) -> list[str]:
+    """Names behind Dynamo's ``args``: a module's; a function's locals have their own names."""
+    return parameter_names(program, count) if isinstance(program, torch.nn.Module) else []
 
 
 def _again(
@@ -109,9 +116,11 @@ def _run(compiled: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         torch.autograd.backward(roots, [torch.ones_like(root) for root in roots])
 
 
-def _inputs(module: torch.fx.GraphModule, example_inputs: list[Any]) -> list[Placeholder]:
+def _inputs(
+    module: torch.fx.GraphModule, example_inputs: list[Any], positional: Sequence[str]
+) -> list[Placeholder]:
     nodes = [node for node in module.graph.nodes if node.op == "placeholder"]
-    known = [input_of(source_name(node), node.name) for node in nodes]
+    known = [input_of(source_name(node), node.name, positional) for node in nodes]
     names = distinct(placeholder.name for placeholder in known)
     return [
         replace(placeholder, name=name, outer=outer_value(example), requires_grad=requires_grad(example))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from guard.ir.lower.context import Placeholder, Returned
 from guard.ir.lower.subclasses import is_mesh
+from guard.tracers.descriptor_path import SIZES, kind, unwrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
     from guard.tracers.aot_metadata import AotMetadata
 
-# Descriptors are told by class name: guard runs on torches that lack some of them.
-_ATTRIBUTE = {"SubclassGetAttrAOTInput", "SubclassGetAttrAOTOutput"}
-_SIZES = {"SubclassSizeAOTInput", "SubclassStrideAOTInput", "SubclassSizeAOTOutput", "SubclassStrideAOTOutput"}
 
 
 @dataclass
@@ -45,7 +43,7 @@ class Descriptors:
         known = self.named(base)
         if is_mesh(node.meta.get("val")):
             return Placeholder(known.name, dropped=True)
-        if kind(descriptor) in _SIZES:
+        if kind(descriptor) in SIZES:
             return Placeholder(f"{known.name}.{'size' if 'Size' in kind(descriptor) else 'stride'}.{descriptor.idx}")
         if attribute in {None, "_local_tensor"}:
             return known
@@ -93,21 +91,6 @@ class Descriptors:
             known_input = self.named(base.mutated_input)
             return Returned("mutated", known_input.name, known_input.outer, attribute=attribute)
         return Returned("saved" if kind(base).startswith("SavedForBackwards") else "output")
-
-
-def kind(descriptor: Any) -> str:
-    """Class name of a descriptor."""
-    return type(descriptor).__name__
-
-
-def unwrapped(descriptor: Any) -> tuple[Any, str | None]:
-    """Base descriptor under the subclass ones, and the dotted attribute between."""
-    path: list[str] = []
-    while kind(descriptor) in _ATTRIBUTE | _SIZES:
-        if kind(descriptor) in _ATTRIBUTE:
-            path.insert(0, str(descriptor.attr))
-        descriptor = descriptor.base
-    return descriptor, ".".join(path) or None
 
 
 def _plain(descriptor: Any) -> str:

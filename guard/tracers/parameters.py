@@ -10,6 +10,7 @@ import torch
 
 from guard.ir.lower.context import Placeholder
 from guard.ir.lower.trees import distinct
+from guard.tracers.outputs import outer_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ def named_tensors(module: torch.nn.Module) -> dict[int, Placeholder]:
         for name, tensor in pairs:
             found.setdefault(id(tensor), (role, tensor, []))[2].append(name)
     return {
-        key: Placeholder(distinct(names[:1])[0], role, tuple(names[1:]), outer=tensor, requires_grad=tensor.requires_grad)
+        key: Placeholder(distinct(names[:1])[0], role, tuple(names[1:]), outer=outer_value(tensor), requires_grad=tensor.requires_grad)
         for key, (role, tensor, names) in found.items()
     }
 

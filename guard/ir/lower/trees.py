@@ -55,7 +55,7 @@ def leaf_names(
 
     No name is in ``taken`` (a module's parameters), and none is a number alone: those are the nodes' names.
     """
-    parameters = _parameters(program, len(args))
+    parameters = parameter_names(program, len(args))
     leaves, _ = pytree.tree_flatten_with_path((args, kwargs))
     return distinct([_leaf_name(path, parameters) for path, _ in leaves], taken)
 
@@ -73,7 +73,8 @@ def _key(entry: Any) -> str:
     return str(entry).strip(".[]'\"")
 
 
-def _parameters(program: Callable[..., Any], count: int) -> list[str]:
+def parameter_names(program: Callable[..., Any], count: int) -> list[str]:
+    """Name the first ``count`` positional arguments of a function or of a module's forward."""
     names: list[str] = []
     try:
         target = program.forward if hasattr(program, "forward") and hasattr(program, "named_parameters") else program
