@@ -27,7 +27,7 @@ PRECEDENCE = {
 VARIADIC = ("or", "and", "+", "*")
 COMMUTATIVE = frozenset(("or", "and", "+", "*", "max", "min", "==", "!="))
 _CALL = 8
-_BARE = re.compile(r"[su][0-9]+")
+_BARE = re.compile(r"[fsu][0-9]+")
 
 
 def print_expr(expr: Expr) -> str:

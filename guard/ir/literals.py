@@ -7,7 +7,7 @@ import re
 from guard.ir.types import DTYPES
 
 SHORT_DTYPES = frozenset(DTYPES.values())
-TOKEN_KINDS = ("dtype", "layout", "memory_format", "device", "generator")
+TOKEN_KINDS = ("dtype", "layout", "memory_format", "device", "generator", "op", "ellipsis")
 # Longer integers are refused, so that no file makes int() quadratic or trips Python's own limit of 4300 digits.
 MAX_DIGITS = 1000
 

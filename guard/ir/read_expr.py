@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from guard.ir.lexer import Cursor
     from guard.ir.types import Dim
 
-SYMBOL = re.compile(r"[su][0-9]+")
-CONSTANTS: dict[str, float | bool] = {"True": True, "False": False, "nan": float("nan")}
+SYMBOL = re.compile(r"[fsu][0-9]+")
+CONSTANTS: dict[str, float | bool] = {"True": True, "False": False, "inf": float("inf"), "nan": float("nan")}
 CALLS = frozenset(FUNCTIONS) - PRECEDENCE.keys()
 _INFIX = {**PRECEDENCE, "-": PRECEDENCE["+"]}
 del _INFIX["not"]

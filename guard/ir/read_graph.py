@@ -9,6 +9,7 @@ from guard.ir.read_arg import read_arg
 from guard.ir.read_expr import read_expr
 from guard.ir.read_tree import read_tree
 from guard.ir.read_type import read_device, read_type
+from guard.ir.types import ScalarType
 from guard.ir.uses import body_names, refs
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _outer_type(cursor: Cursor, scope: _Scope) -> _OuterType:
     if cursor.token.kind == "ref":
         of = _used(cursor, scope)
         cursor.expect(":")
-    elif cursor.token.kind == "string" and role != "output":
+    elif cursor.token.kind == "string" and cursor.after.text == ":":
         of = _elsewhere(cursor, scope)
         cursor.expect(":")
     return _OuterType(role, of, None if cursor.accept("literal") else read_type(cursor))
@@ -264,7 +265,15 @@ def _return(cursor: Cursor, scope: _Scope, outer: list[_OuterType]) -> tuple[Out
         scope.use_all(values[-1], start)
     if len(values) != len(outer):
         raise cursor.error(f"the graph returns {len(values)} values, its signature names {len(outer)}", position)
-    return tuple(Output(value, item.type, item.role, item.of) for value, item in zip(values, outer, strict=True))
+    return tuple(
+        Output(value, _literal_type(value, item.type), item.role, item.of)
+        for value, item in zip(values, outer, strict=True)
+    )
+
+
+def _literal_type(value: Arg, type_: Type | None) -> Type | None:
+    """Tell ``None``, which is no value and has no type, from a value whose type is None."""
+    return None if value is None and type_ == ScalarType("None") else type_
 
 
 def _one_of(cursor: Cursor, known: tuple[str, ...], what: str) -> str:
