@@ -149,8 +149,10 @@ DISTURBING = (
 
 
 def picture() -> Any:
+    levels = len(torch._C._functorch.get_interpreter_stack() or ())
     with modes_off():
-        generator = torch.default_generator.get_state().tolist()
+        state = torch.default_generator.get_state()
+        generator = None if levels else state.tolist()  # torch 2.9 wraps the state in a level
     return (
         generator,
         str(np.random.get_state()),  # noqa: NPY002 - the global generator is what is restored
@@ -171,7 +173,7 @@ def picture() -> Any:
         torch._dynamo.config.get_config_copy(),
         [id(mode) for mode in torch.overrides._get_current_function_mode_stack()],
         [id(mode) for mode in _get_current_dispatch_mode_stack()],
-        len(torch._C._functorch.get_interpreter_stack() or ()),
+        levels,
         forward_ad._current_level,
     )
 

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 @contextmanager
 def modes_off() -> Iterator[None]:
     """Do guard's own tensor work: no TorchFunction or TorchDispatch mode, no autograd; all are back afterwards."""
+    # torch 2.9 crashes when it pops a mode that only its stack holds, one that a program left behind: hold them all
+    held = dispatch._get_current_dispatch_mode_stack()
     with torch._C.DisableTorchFunction(), dispatch._disable_current_modes(), torch.no_grad():
         yield
+    held.clear()
 
 
 @dataclass(frozen=True)
@@ -47,17 +50,28 @@ def read() -> Modes:
 def restore(modes: Modes) -> None:
     """Take off what was left, put back what was taken; a stack that did not change is not touched."""
     _restore_functorch(modes)
-    if _differ(torch.overrides._get_current_function_mode_stack(), modes.function):
-        while torch._C._len_torch_function_stack():
-            torch.overrides._pop_mode()
-        for mode in modes.function:
-            torch.overrides._push_mode(mode)
+    _restore_function_modes(modes.function)
     while _pre_dispatch_depth() > modes.pre_dispatch:
         torch._ops._pop_mode_from_pre_dispatch()
-    if _differ(dispatch._get_current_dispatch_mode_stack(), modes.dispatch):
-        while dispatch._get_current_dispatch_mode_stack():
+    _restore_dispatch_modes(modes.dispatch)
+
+
+def _restore_function_modes(before: tuple[Any, ...]) -> None:
+    now = torch.overrides._get_current_function_mode_stack()
+    if _differ(now, before):
+        for _ in now:
+            torch.overrides._pop_mode()
+        for mode in before:
+            torch.overrides._push_mode(mode)
+
+
+def _restore_dispatch_modes(before: tuple[Any, ...]) -> None:
+    # "now" keeps them alive, see modes_off
+    now = dispatch._get_current_dispatch_mode_stack()
+    if _differ(now, before):
+        for _ in now:
             dispatch._pop_mode()
-        for mode in modes.dispatch:
+        for mode in before:
             dispatch._push_mode(mode)
 
 
