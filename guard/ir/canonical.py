@@ -51,7 +51,10 @@ def _identity(error: CaptureError) -> tuple[str, str]:
 
 def _forms(program: Program) -> list[Form]:
     digests = _Digests({body.name: body for body in program.bodies})
-    return [_form(graph, digests) for graph in program.graphs]
+    labels = {graph.name: _positions(graph) for graph in program.graphs}
+    return [
+        _form(graph, digests, labels.get(graph.name.replace("backward", "forward"), {})) for graph in program.graphs
+    ]
 
 
 class _Digests(dict[str, str]):
@@ -69,7 +72,12 @@ class _Digests(dict[str, str]):
         return digest
 
 
-def _form(graph: Graph, digests: Mapping[str, str]) -> Form:
+def _positions(graph: Graph) -> dict[str, int]:
+    return {value.name: position for position, value in enumerate(graph.inputs)}
+
+
+def _form(graph: Graph, digests: Mapping[str, str], forward: Mapping[str, int] | None = None) -> Form:
+    """Build the form; forward has the positions of the inputs that a backward graph's gradients are of."""
     dependences = Dependences(graph, digests)
     numbering = Numbering(dependences)
     symbols = SymbolOrder(graph)
@@ -80,7 +88,7 @@ def _form(graph: Graph, digests: Mapping[str, str]) -> Form:
         numbering.visit(dead_sinks(dependences, numbering, results))
         _name_symbols(graph, dependences, numbering.order[reached:], symbols, digests)
     return (
-        *_signature(graph, symbols),
+        *_signature(graph, symbols, forward or {}),
         *_nodes(graph, dependences, numbering, symbols),
         *_ends(dependences, numbering),
     )
@@ -104,8 +112,8 @@ def _name_symbols(
             dependences.uses[position] = dependences.uses[position]._replace(text=text)
 
 
-def _signature(graph: Graph, symbols: SymbolOrder) -> Form:
-    positions = {value.name: position for position, value in enumerate(graph.inputs)}
+def _signature(graph: Graph, symbols: SymbolOrder, forward: Mapping[str, int]) -> Form:
+    positions = _positions(graph)
     storage: list[int] = []
     for position, value in enumerate(graph.inputs):
         storage.append(position if value.alias is None else storage[positions[value.alias]])
@@ -113,13 +121,19 @@ def _signature(graph: Graph, symbols: SymbolOrder) -> Form:
         [(value.role, symbols.type_text(value.type)) for value in graph.inputs],
         storage,
         [
-            # an input of another graph (a backward's gradient) is told by its place alone: its name is a label
-            (output.role, output.type and symbols.type_text(output.type), output.of and positions.get(output.of, -1))
+            (output.role, output.type and symbols.type_text(output.type), _of(output.of, positions, forward))
             for output in graph.outputs
         ],
         sorted(map(symbols.expr_text, graph.where)),
         (graph.in_tree, graph.out_tree, graph.device),
     )
+
+
+def _of(name: str | None, own: Mapping[str, int], forward: Mapping[str, int]) -> object:
+    """Give an input by its place; one that neither this graph nor its forward has is known by its label alone."""
+    if name is None or name in own:
+        return None if name is None else own[name]
+    return ("forward", forward[name]) if name in forward else name
 
 
 def _nodes(graph: Graph, dependences: Dependences, numbering: Numbering, symbols: SymbolOrder) -> list[object]:
