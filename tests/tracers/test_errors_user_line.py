@@ -4,6 +4,7 @@ import functools
 import json
 import runpy
 import sys
+import traceback
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -165,3 +166,16 @@ def test_places() -> None:
     assert place("<eval_with_key>.1", "forward") == ""
     assert is_guard(is_user.__code__.co_filename)
     assert not is_user(is_user.__code__.co_filename)
+
+
+def test_stack_that_dynamo_attached_is_used_without_torchs_own_frames() -> None:
+    line = helper.__code__.co_firstlineno + 1
+    error = RuntimeError("no words")
+    error.real_stack = traceback.StackSummary.from_list(  # type: ignore[attr-defined]
+        [
+            (__file__, 1, "outer", ""),
+            (__file__, line, "helper", ""),
+            (torch._ops.__file__, 7, "cond", ""),
+        ]
+    )
+    assert classify(error).code == "return x.nope()"
