@@ -87,7 +87,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
     """Watch imports: a module may crash or hang too."""
     watched = isinstance(collector, pytest.File) and collector.config.getoption("guard_run")
     if watched:
-        _project(collector.config).begin_import(collector.path)
+        _project(collector.config).begin_import(collector.path, float(collector.config.getoption("timeout", None) or 0))
     try:
         return (yield)
     finally:

@@ -140,8 +140,12 @@ def _failed_run(ended: Ended) -> tuple[Outcome, ...]:
 
 
 def _lost(ended: Ended) -> tuple[Outcome, ...]:
-    """Return an outcome for each check that was to run and of which nothing was heard."""
-    if ended.recorder.stopped:
+    """Return an outcome for each check that was to run and of which nothing was heard.
+
+    A run that stopped at a finding, as ``-x`` asks, needs none; one that a check stopped (``pytest.exit``, a
+    KeyboardInterrupt of its own) must not pass.
+    """
+    if ended.recorder.stopped and any(outcome.findings for outcome in ended.recorder.outcomes):
         return ()
     heard = {outcome.check.partition("#")[0] for outcome in ended.recorder.outcomes}
     silent = (check for check in ended.collection.selected if check not in heard)

@@ -38,13 +38,13 @@ def exit_status(node: Any) -> int | None:
 
 
 def import_finding(config: Config, folder: Path, node: Any) -> Finding | None:
-    """Return what a worker that died while it imported a test module died of; None where it died elsewhere."""
+    """Return what a worker that died before it ran a test died of; None where it died later."""
     worker = node.gateway.id
-    crumb = read_crumb(folder, worker)
-    if crumb is None or crumb.phase != "importing":
+    crumb = read_crumb(folder, worker) or Crumb("", "starting", time.time())
+    if crumb.phase not in {"importing", "starting"}:
         return None
     death = _Death(crumb, read_stacks(folder, worker), exit_status(node))
-    return _finding("import", crumb.nodeid, death, config)
+    return _finding("import", crumb.nodeid or config.checks_prefix, death, config)
 
 
 def crash_outcome(config: Config, folder: Path, node: Any, nodeid: str) -> Outcome:

@@ -36,7 +36,7 @@ class Recorder:
     imports: list[Outcome] = field(default_factory=list)
     """Modules that cannot be collected."""
     died_importing: list[str] = field(default_factory=list)
-    """Modules whose import ends the process, relative to the root."""
+    """Modules, relative to the root, whose import ends the process; the checks' root where none even starts."""
     interrupted: bool = False
     stopped: bool = False
     """Some of what was selected did not run."""
@@ -74,7 +74,7 @@ class Recorder:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object | None) -> None:
-        """Stop where an import ends the process: xdist would start workers that die of it for ever."""
+        """Stop where workers die before they run a test: xdist would start more that die of the same, for ever."""
         if error is None or self.interrupted or self.broken:
             return
         finding = containment.import_finding(self.config, self.folder, node)

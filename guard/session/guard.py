@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Test:
+class Subject:
     """The pytest item that a fixture belongs to, as far as guard needs it."""
 
     nodeid: str
@@ -42,7 +42,7 @@ class Guard:
     """The fixture's object: one a test."""
 
     setting: Setting
-    test: Test
+    test: Subject
     outcomes: list[Outcome] = field(default_factory=list)
     """One a call, in their order; the plugin reads them."""
     _meshes: Any = None
@@ -78,10 +78,10 @@ class Guard:
         """
 
         def run(check: str, fixes: str) -> Any:
-            from guard.tracers.capture import capture
+            from guard.tracers.capture import Job, capture
 
-            cache = self.setting.config.state / "cache"
-            return capture(tracer, program, args, dict(kwargs or {}), check=check, fixes=fixes, cache=cache)
+            job = Job(tracer, program, args, dict(kwargs or {}))
+            return capture(job, check=check, fixes=fixes, cache=self.setting.config.state / "cache")
 
         return self._check(name, run, recapture=True)
 
@@ -146,9 +146,12 @@ class Guard:
         baseline = store.read(check)
         finding = judge(program, text, baseline, store.shown(store.path(check)))
         if finding is None:
-            record.forget(self.setting, check)
+            if self.setting.fixes == "on":  # without fixes, nothing is said of what a run with them saw
+                record.forget(self.setting, check)
             return Outcome(check, self.test.nodeid)
-        finding = replace(finding, source=finding.source or self.test.source)
+        # what was captured without fixes cannot be accepted
+        fix = finding.fix if self.setting.fixes == "on" else None
+        finding = replace(finding, source=finding.source or self.test.source, fix=fix)
         own = self.test.source.rpartition(":")[0]
         written = record.write(self.setting, check, text, (*sources, own), baseline)
         return Outcome(check, self.test.nodeid, (finding,), pending=written)

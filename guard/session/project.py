@@ -15,7 +15,7 @@ from guard.baselines.selectors import matches
 from guard.findings import Finding, outcome_to_json
 from guard.report.terminal import render_finding
 from guard.session.auto_ids import automatic_parameter
-from guard.session.guard import Guard, Test
+from guard.session.guard import Guard, Subject
 from guard.session.seen import seen
 from guard.session.setting import Setting
 from guard.session.settle import settle
@@ -52,15 +52,13 @@ class Project:
         folder = self.root or folder
         if folder not in self._settings:
             found = configuration.load(folder)
-            self._settings[folder] = Setting(
-                found, self.device, self.fixes, self._watch, contained=self.run is not None
-            )
+            self._settings[folder] = Setting(found, self.device, self.fixes, self._watch)
         return self._settings[folder]
 
     def guard(self, item: pytest.Item) -> Guard:
         """Make the fixture of one test."""
         setting = self.setting(item.path.parent)
-        test = Test(self._nodeid(item), self._source(item), self._refusal(item, setting.config))
+        test = Subject(self._nodeid(item), self._source(item), self._refusal(item, setting.config))
         return Guard(setting, test)
 
     def select(self, items: list[pytest.Item], selectors: Sequence[str]) -> list[pytest.Item]:
@@ -88,10 +86,9 @@ class Project:
         """Watch one test."""
         self._watch.begin(item.nodeid, "setting up", _limit(item))
 
-    def begin_import(self, path: Path) -> None:
-        """Watch the import of a test module, for as long as a check may take."""
+    def begin_import(self, path: Path, limit: float) -> None:
+        """Watch the import of a test module, which may take as long as a check."""
         root = self.root or path.parent
-        limit = self.setting(root).config.timeout
         shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
         self._watch.begin(shown, "importing", limit)
 

@@ -19,5 +19,3 @@ class Setting:
     device: str = "cpu"
     fixes: Literal["on", "off"] = "on"
     watch: Watch = field(default_factory=Watch)
-    contained: bool = False
-    """This is ``guard check``: every test below the checks' root is a check, even one without the fixture."""

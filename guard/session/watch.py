@@ -27,7 +27,7 @@ class Crumb(NamedTuple):
     nodeid: str
     """pytest's id of the test, or the path of the module that was being imported."""
     phase: str
-    """What it was doing, as a word that follows "while": importing, running, tracing, comparing."""
+    """What it was doing, as words that follow "while": starting, importing, waiting, running, tracing, ..."""
     started: float
     """time.time() when this test or import began."""
     limit: float = 0.0
@@ -58,7 +58,7 @@ class Watch:
         """Note that nothing runs."""
         if self._stacks is not None:
             faulthandler.cancel_dump_traceback_later()
-        self._write(Crumb("", "idle", time.time()))
+        self._write(Crumb("", "waiting", time.time()))
 
     @contextmanager
     def phase(self, phase: str) -> Iterator[None]:

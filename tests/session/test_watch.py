@@ -66,7 +66,7 @@ def test_a_shorter_crumb_overwrites_a_longer_one(tmp_path: Path) -> None:
         faulthandler.enable(file=2)  # pytest's, which the watch had taken
     crumb = read_crumb(tmp_path, "gw1")
     assert crumb is not None
-    assert crumb.phase == "idle"
+    assert crumb.phase == "waiting"
 
 
 def test_a_phase_ends_where_an_error_leaves_it() -> None:
