@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    Decompositions = Union[Mapping[Any, Callable[..., Any]], Literal["core_aten"], None]
+    Decompositions: TypeAlias = Mapping[Any, Callable[..., Any]] | Literal["core_aten"] | None
 
 
 @dataclass(frozen=True)
@@ -37,4 +37,4 @@ class Compile:
     decompositions: Decompositions = None
 
 
-Tracer = Union[MakeFx, AotJoint, Compile]
+Tracer: TypeAlias = "MakeFx | AotJoint | Compile"

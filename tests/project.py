@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from guard.ir.graph import CaptureError, Graph, Input, Node, Output, Program, Ref, Result
 from guard.ir.types import TensorType
 
-F32 = TensorType("float32" and "f32", (4,))
+F32 = TensorType("f32", (4,))
 
 @dataclass(frozen=True)
 class Captured:
@@ -26,8 +26,15 @@ class Captured:
     engaged: tuple = ()
     sources: tuple = ()
 
-def capture(spec, program, args, kwargs, *, check, fixes="on", cache=None):
-    import warnings
+@dataclass(frozen=True)
+class Job:
+    spec: object
+    program: object
+    args: tuple
+    kwargs: dict
+
+def capture(job, *, check, fixes="on", cache=None):
+    program, args, kwargs = job.program, job.args, job.kwargs
     header = dict(check=check, tracer="fake()")
     file = inspect.getsourcefile(program)
     ops = program(*args, **kwargs)
@@ -40,7 +47,7 @@ def capture(spec, program, args, kwargs, *, check, fixes="on", cache=None):
     if ops[0] == "breaks":
         raise RuntimeError("planted defect")
     if ops[0].startswith("fails: "):
-        error = CaptureError("untracked-proxy", ops[0][7:], f"{hash(ops[0][7:].upper().__len__()) % 16**12:012x}",
+        error = CaptureError("untracked-proxy", ops[0][7:], ops[0][7:].encode().hex().ljust(12, "0")[:12],
                              "x + y", "checks/test_it.py:3", "project#1: a known cause")
         return Captured(Program(**header, error=error), engaged, (file,))
     names = ["x", *map(str, range(len(ops)))]
@@ -50,7 +57,7 @@ def capture(spec, program, args, kwargs, *, check, fixes="on", cache=None):
     return Captured(Program(**header, graphs=(graph,)), engaged, (file,))
 
 def lower_module(graph_module, *, check):
-    return capture(None, lambda: graph_module, (), {}, check=check).program
+    return capture(Job(None, lambda: graph_module, (), {}), check=check).program
 
 class Meshes:
     closed = 0
@@ -62,6 +69,7 @@ class Meshes:
 for name in ("guard.tracers", "guard.tracers.capture", "guard.tracers.mesh"):
     sys.modules[name] = types.ModuleType(name)
 sys.modules["guard.tracers.capture"].capture = capture
+sys.modules["guard.tracers.capture"].Job = Job
 sys.modules["guard.tracers.capture"].lower_module = lower_module
 sys.modules["guard.tracers.mesh"].Meshes = Meshes
 """

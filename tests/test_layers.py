@@ -77,7 +77,7 @@ def modules(package: Path = PACKAGE) -> list[Path]:
 
 
 def room_of(relative: str) -> str:
-    return relative.split("/")[0].removesuffix(".py")
+    return relative.split("/", 1)[0].removesuffix(".py")
 
 
 def in_torch_room(relative: str) -> bool:
@@ -104,7 +104,18 @@ def _faults(package: Path, item: Import) -> list[str]:
 
 def _starts_a_command(relative: str) -> bool:
     # the plugin is loaded by pytest itself; what only it and the run import is loaded after pytest
-    return room_of(relative) in {"__init__", "__main__", "cli", "config", "environment", "errors", "findings", "specs", "ir", "verdict"}
+    return room_of(relative) in {
+        "__init__",
+        "__main__",
+        "cli",
+        "config",
+        "environment",
+        "errors",
+        "findings",
+        "specs",
+        "ir",
+        "verdict",
+    }
 
 
 def _house_faults(where: str, relative: str, room: str, item: Import) -> list[str]:
@@ -112,11 +123,19 @@ def _house_faults(where: str, relative: str, room: str, item: Import) -> list[st
     target = inner[0]
     found = []
     if target not in FLOOR:
-        return [] if (PACKAGE / "__init__.py").exists() and target in vars(guard) else [f"{where}: no floor for {target}"]
+        return (
+            [] if (PACKAGE / "__init__.py").exists() and target in vars(guard) else [f"{where}: no floor for {target}"]
+        )
     if target != room and FLOOR[target] >= FLOOR[room]:
         found.append(f"{where}: {room} may not import {target}: imports point down")
-    if in_torch_room("/".join(inner[:2]) + "/") and not in_torch_room(relative) and not (item.late and room in TORCH_ROOM_CALLERS):
-        found.append(f"{where}: {item.name} is a torch room: import it inside a function of session, commands or the plugin")
+    if (
+        in_torch_room("/".join(inner[:2]) + "/")
+        and not in_torch_room(relative)
+        and not (item.late and room in TORCH_ROOM_CALLERS)
+    ):
+        found.append(
+            f"{where}: {item.name} is a torch room: import it inside a function of session, commands or the plugin"
+        )
     return found
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Union
+from typing import NamedTuple, TypeAlias
 
-# infix ones by precedence (low to high), then calls; FloorDiv, Mod, Max ... are torch.utils._sympy.functions' names
+# infix ones by precedence (low to high), then calls; the classes are in torch/utils/_sympy/functions.py
 COMPARISONS = ("==", "!=", "<=", "<", ">=", ">")
 FUNCTIONS = (
     "or", "and", "not", *COMPARISONS, "+", "*", "//", "/", "%", "**",
-    "max", "min", "ceil", "floor", "trunc", "round", "float", "abs", "where", "sqrt", "exp", "log", "sin", "cos", "tanh",
+    "max", "min", "ceil", "floor", "trunc", "round", "float", "abs", "where",
+    "sqrt", "exp", "log", "sin", "cos", "tanh",
     "lshift", "rshift", "bitand", "bitor", "bitxor", "in",
 )  # fmt: skip
 
@@ -26,4 +27,4 @@ class Apply(NamedTuple):
     args: tuple[Expr, ...]
 
 
-Expr = Union[Symbol, Apply, int, float, bool]
+Expr: TypeAlias = "Symbol | Apply | int | float | bool"

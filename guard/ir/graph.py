@@ -1,4 +1,4 @@
-"""The model of captured graphs: frozen data, no torch, no text. GRAMMAR is docs/grammar.md; the printer and parser own it."""
+"""The model of captured graphs: frozen data, no torch, no text. Its text is the printer's (docs/grammar.md)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ class Ref(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A literal that torch names: kind ``dtype`` (f32), ``layout``, ``memory_format``, ``device`` (cpu, cuda:0), ``generator``."""
+    """A literal that torch names.
+
+    Kinds: ``dtype`` (f32), ``layout``, ``memory_format``, ``device`` (cpu, cuda:0), ``generator`` (cpu).
+    """
 
     kind: str
     text: str
@@ -65,7 +68,7 @@ class Digest(NamedTuple):
     text: str
 
 
-# A list or a tuple of arguments is a tuple here, and prints as a list: torch's dispatcher does not tell them apart.
+# A list or a tuple of arguments is a tuple here and prints as a list: torch's dispatcher does not tell them apart.
 Arg = Union[
     Ref,
     Token,
@@ -89,7 +92,7 @@ Arg = Union[
 class Effect(NamedTuple):
     """What a node does besides computing its results.
 
-    ``alias``/``write`` name values (``{alias %a}``), ``rng`` a device (``{rng cpu}``), ``comm`` ranks (``{comm 0, 1}``);
+    ``alias`` and ``write`` name values (``{alias %a}``), ``rng`` a device (``{rng cpu}``), ``comm`` ranks;
     ``mode`` and ``barrier`` stand alone.
     """
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from guard.ir.expr import Expr
 
-    Dim = Union[int, Expr]
+    Dim: TypeAlias = "int | Expr"
 
 # torch's dtype name -> the short name that print_readable uses too (torch/utils/_dtype_abbrs.py). Others print in full.
 DTYPES = {
@@ -123,4 +123,4 @@ class UnknownType:
     """Metadata that the tracer did not leave: ``?``."""
 
 
-Type = Union[TensorType, ScalarType, DTensorType, SubclassType, ListType, OpaqueType, UnknownType]
+Type: TypeAlias = "TensorType | ScalarType | DTensorType | SubclassType | ListType | OpaqueType | UnknownType"

@@ -79,7 +79,8 @@ class _Inputs:
             role = "parameter" if kind(base) == "ParamAOTInput" else "buffer"
             return self._named.get(base.target) or self._tied(base.target) or Placeholder(base.target, role)
         if kind(base) == "PlainAOTInput" and base.idx < len(self._leaves):
-            return self._leaves[base.idx]
+            leaf: Placeholder = self._leaves[base.idx]
+            return leaf
         return None
 
     def _tied(self, name: str) -> Placeholder | None:
@@ -106,4 +107,3 @@ def shape_env_of(module: torch.fx.GraphModule) -> Any:
         if isinstance(value, torch.SymInt):
             return value.node.shape_env
     return None
-

@@ -1,8 +1,9 @@
-"""What AOTAutograd knows of wrapper subclasses while it traces and drops after: tangents and gradients as the user sees them."""
+"""What AOTAutograd knows of wrapper subclasses only while it traces: tangents and gradients as the user sees them."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ class AotMetadata:
         return outer_value(next((value for known, value in self.tangents if known == descriptor), None))
 
     def gradients(self, descriptors: list[Any]) -> dict[Any, Any]:
-        """GradAOTOutput -> the subclass that the gradient is, by position: a missing one has a place but no descriptor."""
+        """GradAOTOutput -> the subclass that the gradient is, by place: a missing one has no descriptor."""
         count = len(self.gradient_values)
         outputs = _grouped(descriptors)[-count:] if count else []
         pairs = zip(outputs, self.gradient_values, strict=False)
@@ -65,8 +66,8 @@ def recorded() -> Iterator[AotRecord]:
     """While open, remember what each AOT compilation knows of its subclasses."""
     record = AotRecord()
     with contextlib.ExitStack() as stack:
-        for (module, name), watched in ((_DISPATCH, _watch_dispatch), (_CREATE, _watch_create)):
-            stack.enter_context(_replaced(module, name, lambda original, w=watched: w(original, record)))
+        for (module, name), watch in ((_DISPATCH, _watch_dispatch), (_CREATE, _watch_create)):
+            stack.enter_context(_replaced(module, name, functools.partial(watch, record)))
         yield record
 
 
@@ -85,7 +86,7 @@ def _replaced(module: str, name: str, make: Callable[[Any], Any]) -> Iterator[No
         setattr(found, name, original)
 
 
-def _watch_dispatch(original: Any, record: AotRecord) -> Any:
+def _watch_dispatch(record: AotRecord, original: Any) -> Any:
     def aot_dispatch_subclass(*args: Any, **kwargs: Any) -> Any:
         meta = kwargs.get("meta")
         descriptors = getattr(meta, "traced_tangents_descs", None) or ()
@@ -96,7 +97,7 @@ def _watch_dispatch(original: Any, record: AotRecord) -> Any:
     return aot_dispatch_subclass
 
 
-def _watch_create(original: Any, record: AotRecord) -> Any:
+def _watch_create(record: AotRecord, original: Any) -> Any:
     def create_subclass_meta(values: Any, *args: Any, **kwargs: Any) -> Any:
         record.last().gradient_values = list(values)
         return original(values, *args, **kwargs)

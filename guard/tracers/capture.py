@@ -16,7 +16,8 @@ from guard.ir.lower.bodies import Bodies
 from guard.ir.lower.context import Context
 from guard.ir.lower.walk import lower_graph
 from guard.specs import AotJoint, Compile, MakeFx
-from guard.tracers import aot_joint, compile, make_fx, sources
+from guard.tracers import aot_joint, make_fx, sources
+from guard.tracers import compile as compile_
 from guard.tracers.aot_joint import shape_env_of
 from guard.tracers.decompositions import table_text
 from guard.tracers.errors import classify, is_capture_error
@@ -26,14 +27,18 @@ from guard.tracers.fixes.table import applied
 from guard.tracers.state import modes_off, preserved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from guard.ir.graph import Graph
     from guard.specs import Tracer
     from guard.tracers.traced import Traced
 
-_TRACERS: dict[type, Callable[..., Traced]] = {MakeFx: make_fx.trace, AotJoint: aot_joint.trace, Compile: compile.trace}
+_TRACERS: dict[type, Callable[..., Traced]] = {
+    MakeFx: make_fx.trace,
+    AotJoint: aot_joint.trace,
+    Compile: compile_.trace,
+}
 
 
 @dataclass(frozen=True)
@@ -47,39 +52,42 @@ class Captured:
     """Files of the user's code that the trace ran through."""
 
 
-def capture(
-    spec: Tracer,
-    program: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any] | None = None,
-    *,
-    check: str,
-    fixes: str = "on",
-    cache: Path | None = None,
-) -> Captured:
-    """Trace ``program(*args, **kwargs)`` as ``spec`` says; everything that tracing disturbs is restored after.
+@dataclass(frozen=True)
+class Job:
+    """What is to be captured."""
+
+    spec: Tracer
+    program: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def trace(self) -> Traced:
+        """Run the tracer of the spec."""
+        return _TRACERS[type(self.spec)](self.spec, self.program, self.args, self.kwargs)
+
+
+def capture(job: Job, *, check: str, fixes: str = "on", cache: Path | None = None) -> Captured:
+    """Trace the job's program as its spec says; everything that tracing disturbs is restored after.
 
     ``fixes`` is "on" (guard's fixed tracer) or "off" (torch's own behaviour); ``cache`` keeps the probes' answers.
     """
-    trace = _TRACERS.get(type(spec))
-    if trace is None:
-        raise UsageError(f"tracer: wanted MakeFx, AotJoint or Compile, got {type(spec).__name__}")
-    header = Program(check, tracer_text(spec))
+    if type(job.spec) not in _TRACERS:
+        raise UsageError(f"tracer: wanted MakeFx, AotJoint or Compile, got {type(job.spec).__name__}")
+    header = Program(check, tracer_text(job.spec))
     fixing = applied(cache) if fixes == "on" else contextlib.nullcontext()
-    values = dict(kwargs or {})
-    with preserved(program, args, values), fixing as engagement, sources.recorded() as seen, _torch_warnings():
-        found = _traced(trace, spec, program, args, values, header)
-    files = seen.files | _own_file(program)
-    return Captured(found, engagement.engaged() if engagement is not None else (), tuple(sorted(files)))
+    with preserved(job.program, job.args, job.kwargs), fixing as fixed, sources.recorded() as seen, _torch_warnings():
+        found = _traced(job, header)
+    files = seen.files | _own_file(job.program)
+    return Captured(found, fixed.engaged() if fixed is not None else (), tuple(sorted(files)))
 
 
-def _traced(trace: Any, spec: Tracer, program: Any, args: tuple[Any, ...], kwargs: dict[str, Any], header: Program) -> Program:
+def _traced(job: Job, header: Program) -> Program:
     try:
-        traced = trace(spec, program, args, kwargs)
+        traced = job.trace()
     except BaseException as error:
         if not is_capture_error(error):
             raise
-        failed = classify(error, program=program)
+        failed = classify(error, program=job.program)
         with modes_off():
             return replace(header, error=failed, partial=_partial(error))
     with modes_off():
@@ -103,7 +111,9 @@ def lower_module(module: torch.fx.GraphModule, *, check: str) -> Program:
 def tracer_text(spec: Tracer) -> str:
     """A spec as the header says it: ``make_fx(tracing_mode=real)``, fields at their default left out but the first."""
     name = {MakeFx: "make_fx", AotJoint: "aot_joint", Compile: "compile"}[type(spec)]
-    fields = {key: value for key, value in vars(spec).items() if key == "tracing_mode" or value != getattr(type(spec)(), key)}
+    fields = {
+        key: value for key, value in vars(spec).items() if key == "tracing_mode" or value != getattr(type(spec)(), key)
+    }
     texts = {key: table_text(value) if key == "decompositions" else str(value) for key, value in fields.items()}
     return f"{name}({', '.join(f'{key}={text}' for key, text in texts.items())})"
 
@@ -122,7 +132,7 @@ def _partial(error: BaseException) -> Graph | None:
 
 @contextlib.contextmanager
 def _torch_warnings() -> Iterator[None]:
-    """Torch's warnings at their default: torch 2.13 warns about itself, and a user's ``-W error`` must not change a verdict."""
+    """Show torch's warnings as by default: 2.13 warns about itself, and ``-W error`` must not change a verdict."""
     with warnings.catch_warnings():
         warnings.resetwarnings()
         warnings.simplefilter("default")

@@ -1,4 +1,4 @@
-"""Compile: torch.compile with a capturing AOT backend: forward and backward of each region, graph breaks, recompiles."""
+"""Compile: torch.compile with a capturing AOT backend: each region's forward and backward, breaks, recompiles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from guard.tracers.aot_joint import shape_env_of
 from guard.tracers.aot_metadata import AotMetadata, AotRecord
 from guard.tracers.descriptor_path import kind
 from guard.tracers.descriptors import Descriptors
-from guard.tracers.dynamo_events import Breaks, recompile_event
+from guard.tracers.dynamo_events import collected, recompile_event
 from guard.tracers.dynamo_sources import input_of, source_name
 from guard.tracers.outputs import outer_value, requires_grad
 from guard.tracers.traced import Traced
@@ -70,7 +70,7 @@ class Regions:
         return compiler
 
     def graphs(self) -> list[tuple[torch.fx.GraphModule, Context]]:
-        """Every graph with its context; numbered from the second region on: ``forward``, ``backward``, ``forward_2``."""
+        """Every graph with its context, numbered from the second region on: ``forward``, ``forward_2``."""
         return [
             (region.graphs[name], _context(region, name, number))
             for number, region in enumerate(self.found, 1)
@@ -85,10 +85,10 @@ def trace(spec: Compile, program: Callable[..., Any], args: tuple[Any, ...], kwa
     with aot_metadata.recorded() as record:
         regions = Regions(spec, record, _positional(program, len(args)))
         compiled = torch.compile(program, backend=regions.backend, dynamic=spec.dynamic, fullgraph=spec.fullgraph)
-        with Breaks() as breaks:
+        with collected() as found:
             _run(compiled, args, kwargs)
             first = len(regions.found)
-            events: tuple[Event, ...] = breaks.events()
+            events: tuple[Event, ...] = found.events()
             recompiles = _again(compiled, args, kwargs, regions, first)
         return Traced(tuple(regions.graphs()), (*events, *recompiles))
 
@@ -101,14 +101,13 @@ def _positional(program: Callable[..., Any], count: int) -> list[str]:
 def _again(
     compiled: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], regions: Regions, first: int
 ) -> list[Event]:
-    with Breaks() as reasons:
+    with collected() as found:
         _run(compiled, args, kwargs)
-    del regions.found[first + len(reasons.recompiles) :]
-    return [recompile_event(reason) for reason in reasons.recompiles[: len(regions.found) - first]]
+    return [recompile_event(reason) for reason in found.recompiles[: len(regions.found) - first]]
 
 
 def _run(compiled: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Run the program and differentiate every output that asks for it: the backward graph compiles when it is reached."""
+    """Run the program and differentiate every output that asks for it: the backward compiles when it is reached."""
     result = compiled(*args, **kwargs)
     leaves = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     roots = [leaf for leaf in leaves if leaf.grad_fn is not None]
@@ -116,9 +115,7 @@ def _run(compiled: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         torch.autograd.backward(roots, [torch.ones_like(root) for root in roots])
 
 
-def _inputs(
-    module: torch.fx.GraphModule, example_inputs: list[Any], positional: Sequence[str]
-) -> list[Placeholder]:
+def _inputs(module: torch.fx.GraphModule, example_inputs: list[Any], positional: Sequence[str]) -> list[Placeholder]:
     nodes = [node for node in module.graph.nodes if node.op == "placeholder"]
     known = [input_of(source_name(node), node.name, positional) for node in nodes]
     names = distinct(placeholder.name for placeholder in known)

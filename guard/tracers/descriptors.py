@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from guard.tracers.aot_metadata import AotMetadata
 
 
-
 @dataclass
 class Descriptors:
     """Names one AOT graph's inputs and outputs."""
@@ -34,7 +33,9 @@ class Descriptors:
         nodes = [node for node in module.graph.nodes if node.op == "placeholder"]
         unnamed = iter(range(len(nodes)))
         return tuple(
-            self._placeholder(node.meta["desc"], node) if node.meta.get("desc") is not None else Placeholder(f"saved.{next(unnamed)}", "saved")
+            self._placeholder(node.meta["desc"], node)
+            if node.meta.get("desc") is not None
+            else Placeholder(f"saved.{next(unnamed)}", "saved")
             for node in nodes
         )
 
@@ -47,7 +48,9 @@ class Descriptors:
             return Placeholder(f"{known.name}.{'size' if 'Size' in kind(descriptor) else 'stride'}.{descriptor.idx}")
         if attribute in {None, "_local_tensor"}:
             return known
-        return Placeholder(f"{known.name}.{attribute}", known.role, known.labels, known.outer, known.requires_grad, attribute=attribute)
+        return Placeholder(
+            f"{known.name}.{attribute}", known.role, known.labels, known.outer, known.requires_grad, attribute=attribute
+        )
 
     def named(self, base: Any) -> Placeholder:
         """The input of a base descriptor (nothing of a subclass around it)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import re
 from typing import TYPE_CHECKING, Any
@@ -12,41 +13,46 @@ from guard.ir.graph import Event
 from guard.tracers.errors.places import is_user, relative
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from collections.abc import Iterator
 
+_RECOMPILES = "get_and_maybe_log_recompilation_reasons"
 _PATHS = re.compile(r"(?:/[^\s:'\"]+)+/([^\s/:'\"]+)")
 _NOISE = re.compile(r"0x[0-9a-fA-F]+|\bid=\d+|\b\d{6,}\b")
 
 
-class Breaks:
-    """While open, collects Dynamo's own reasons. What a new torch no longer offers is simply not collected."""
+class DynamoEvents:
+    """Dynamo's own reasons, from when it is made. What a new torch no longer offers is simply not collected."""
 
     def __init__(self) -> None:
         self.recompiles: list[str] = []
-        self._breaks: list[Any] = []
-
-    def __enter__(self) -> Breaks:
         self._reasons = getattr(output_graph, "graph_break_reasons", [])
         self._start = len(self._reasons)
-        self._original = getattr(convert_frame, "get_and_maybe_log_recompilation_reasons", None)
-        if self._original is not None:
-            convert_frame.get_and_maybe_log_recompilation_reasons = self._watch
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._breaks = list(self._reasons[self._start :])
-        if self._original is not None:
-            convert_frame.get_and_maybe_log_recompilation_reasons = self._original
-
-    def _watch(self, *args: Any, **kwargs: Any) -> Any:
-        reasons = self._original(*args, **kwargs)  # type: ignore[misc]
-        self.recompiles.append(str(reasons[0]) if reasons else "")
-        return reasons
 
     def events(self) -> tuple[Event, ...]:
         """Graph breaks so far, each once: Dynamo may restart its analysis and say one twice."""
         found = [_break_event(reason) for reason in self._reasons[self._start :]]
         return tuple(dict.fromkeys(found))
+
+
+@contextlib.contextmanager
+def collected() -> Iterator[DynamoEvents]:
+    """Collect graph breaks and recompiles while open."""
+    found = DynamoEvents()
+    original = getattr(convert_frame, _RECOMPILES, None)
+
+    def watch(*args: Any, **kwargs: Any) -> Any:
+        reasons = original(*args, **kwargs)  # type: ignore[misc]
+        found.recompiles.append(str(reasons[0]) if reasons else "")
+        return reasons
+
+    if original is None:
+        yield found
+        return
+    setattr(convert_frame, _RECOMPILES, watch)
+    try:
+        yield found
+    finally:
+        setattr(convert_frame, _RECOMPILES, original)
 
 
 def _break_event(reason: Any) -> Event:

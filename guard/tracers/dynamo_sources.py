@@ -1,4 +1,4 @@
-"""Dynamo's sources of a graph's inputs -> the user's names: ``L['batch']['x']`` is ``batch.x``, a parameter its path."""
+"""Dynamo's sources of a graph's inputs -> the user's names: ``L['batch']['x']`` is ``batch.x``."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def trace(spec: MakeFx, program: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
-    """Trace ``program(*args, **kwargs)`` flat: one placeholder a leaf, a module's parameters and buffers before them."""
+    """Trace ``program(*args, **kwargs)`` flat: a placeholder for each leaf, a module's parameters and buffers first."""
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
     state = _state(program)
     outputs = Outputs()
@@ -80,7 +80,9 @@ def leaf_placeholders(leaves: list[Any], names: list[str]) -> list[Placeholder]:
         storage = storage_key(leaf)
         alias = first.setdefault(storage, name) if storage is not None else name
         outer = outer_value(leaf) if isinstance(leaf, torch.Tensor) else _scalar(leaf)
-        found.append(Placeholder(name, outer=outer, requires_grad=requires_grad(leaf), alias=None if alias == name else alias))
+        found.append(
+            Placeholder(name, outer=outer, requires_grad=requires_grad(leaf), alias=None if alias == name else alias)
+        )
     return found
 
 

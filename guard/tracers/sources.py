@@ -1,4 +1,4 @@
-"""The user's line of each node, recorded while make_fx creates it: a walk up the frames to the first that is not torch's."""
+"""The user's line of each node, recorded while make_fx creates it by a walk up the frames."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from guard.tracers.errors.places import is_user, relative
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType, FrameType
+
 
 class Sources:
     """Finds the user's frame; remembers its answer for each code object."""

@@ -1,4 +1,4 @@
-"""What a tracer hands to the capture: fx graphs with what it knows of them. Lowering follows while groups and modes live."""
+"""What a tracer hands to the capture: fx graphs with what it knows of them, lowered while their groups live."""
 
 from __future__ import annotations
 

@@ -66,7 +66,8 @@ class Calls:
         else:
             effects = self._effects(op, args, kwargs, results)
         tags = _tags(meta) if "partitioner_tag" in meta or "recompute" in meta else ()
-        return _new(Node, (results, op.name, args, kwargs, effects, tags, source_of(meta)))
+        found: Node = _new(Node, (results, op.name, args, kwargs, effects, tags, source_of(meta)))
+        return found
 
     def _described(self, target: Any) -> Operator:
         op = self._operators[id(target)] = describe(target)
@@ -78,7 +79,9 @@ class Calls:
         args = tuple(self._literals.arg(arg) for arg in node.args)
         kwargs = tuple((key, self._literals.arg(value)) for key, value in node.kwargs.items())
         types = (self._types.of_node(node),)
-        return Node(self.name_results(node, types), f"{node.op}.{node.target}", args, kwargs, _BARRIER, (), source_of(node.meta))
+        return Node(
+            self.name_results(node, types), f"{node.op}.{node.target}", args, kwargs, _BARRIER, (), source_of(node.meta)
+        )
 
     def name_results(self, node: torch.fx.Node, types: tuple[Type, ...]) -> tuple[Result, ...]:
         """Name the one result of a node; a result that nobody reads has no name."""
@@ -108,12 +111,12 @@ class Calls:
         if type(value) in {list, tuple} or (op.returns is not None and op.returns > 1):
             items = _getitems(node)
             if items is not None:
-                return self._unpacked(node, op, items, value)
+                return self._unpacked(op, items, value)
         if op.returns == 0 or (op.returns is None and value is None and not node.users):
             return ()
         return self.name_results(node, (self._types.of_meta(meta, offset=op.views),))
 
-    def _unpacked(self, node: torch.fx.Node, op: Operator, items: dict[int, list[torch.fx.Node]], value: Any) -> tuple[Result, ...]:
+    def _unpacked(self, op: Operator, items: dict[int, list[torch.fx.Node]], value: Any) -> tuple[Result, ...]:
         count = len(value) if type(value) in {list, tuple} else max([*items, (op.returns or 1) - 1]) + 1
         offset = op.views
         results = []
@@ -167,7 +170,12 @@ def _getitems(node: torch.fx.Node) -> dict[int, list[torch.fx.Node]] | None:
     """Readers by index where every reader is a getitem of a constant index, else None."""
     items: dict[int, list[Any]] = {}
     for user in node.users:
-        if user.target is not operator.getitem or user.args[0] is not node or type(user.args[1]) is not int or user.args[1] < 0:
+        if (
+            user.target is not operator.getitem
+            or user.args[0] is not node
+            or type(user.args[1]) is not int
+            or user.args[1] < 0
+        ):
             return None
         items.setdefault(user.args[1], []).append(user)
     return items
@@ -176,21 +184,21 @@ def _getitems(node: torch.fx.Node) -> dict[int, list[torch.fx.Node]] | None:
 def _names(places: tuple[Argument, ...], args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for place in places:
-        value = args[place.index] if place.index < len(args) else kwargs.get(place.name)
+        value = args[place.place] if place.place < len(args) else kwargs.get(place.name)
         found.update(dict.fromkeys(names_in(value)))
     return tuple(found)
 
 
 def _ranks(op: Operator, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> tuple[Any, ...]:
     for place in op.groups:
-        value = args[place.index] if place.index < len(args) else kwargs.get(place.name)
+        value = args[place.place] if place.place < len(args) else kwargs.get(place.name)
         if hasattr(value, "ranks"):
             return tuple(value.ranks)  # type: ignore[union-attr]
     return ()
 
 
 def _with_groups(op: Operator, args: tuple[Arg, ...], kwargs: tuple[tuple[str, Arg], ...]) -> tuple[Any, Any]:
-    indices, names = {place.index for place in op.groups}, {place.name for place in op.groups}
+    indices, names = {place.place for place in op.groups}, {place.name for place in op.groups}
     new_args = tuple(group_arg(a) if i in indices and type(a) is str else a for i, a in enumerate(args))
     new_kwargs = tuple((k, group_arg(v) if k in names and type(v) is str else v) for k, v in kwargs)
     return new_args, new_kwargs
@@ -205,4 +213,3 @@ def _tags(meta: dict[str, Any]) -> tuple[str, ...]:
 def _recompute(meta: dict[str, Any]) -> str:
     policy = getattr(meta["recompute"], "name", str(meta["recompute"]))
     return "recompute" if policy == "1" else policy.lower()
-

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from guard.ir.lower.symbols import Symbols
 
-ATOMS = frozenset({int, float, bool, str, complex, type(None)})
+ATOMS: frozenset[type] = frozenset({int, float, bool, str, complex, type(None)})
 
 
 class Literals:

@@ -10,15 +10,22 @@ import torch
 
 # Functions without a schema that compute and do nothing else.
 _PURE_MODULES = {"_operator": "operator", "operator": "operator", "math": "math"}
-# Higher-order operators whose effects are those of their bodies, and whose torch contract is functional
+# Higher-order operators whose effects are those of their bodies; by torch's contract they are functional
 # (torch/_higher_order_ops): with_effects and auto_functionalized carry their state as values.
 _PURE_HOPS = {
     "cond", "while_loop", "scan", "associative_scan", "map_impl", "map", "flex_attention", "flex_attention_backward",
     "invoke_subgraph", "wrap", "checkpoint", "tag_activation_checkpoint", "wrap_activation_checkpoint",
-    "auto_functionalized", "auto_functionalized_v2", "with_effects", "triton_kernel_wrapper_functional", "hints_wrapper",
-    "out_dtype", "autograd_function_apply", "base_hop", "local_map_hop", "flat_apply", "strict_mode",
+    "auto_functionalized", "auto_functionalized_v2", "with_effects", "triton_kernel_wrapper_functional",
+    "hints_wrapper", "out_dtype", "autograd_function_apply", "base_hop", "local_map_hop", "flat_apply", "strict_mode",
 }  # fmt: skip
-_MODE_WORDS = ("_set_grad_enabled", "autocast", "inference_mode", "_increment_nesting", "_decrement_nesting", "set_deterministic")
+_MODE_WORDS = (
+    "_set_grad_enabled",
+    "autocast",
+    "inference_mode",
+    "_increment_nesting",
+    "_decrement_nesting",
+    "set_deterministic",
+)
 # Schema-bearing collectives: waiting for one is ordered by its operand alone.
 _COMM_NAMESPACES = {"_c10d_functional", "c10d_functional", "_c10d_functional_autograd", "c10d", "_dtensor", "symm_mem"}
 _WAITS = {"wait_tensor", "_wrap_tensor_autograd"}
@@ -28,7 +35,7 @@ _GROUP_ARGUMENTS = {"group_name", "group", "process_group", "group_name_0"}
 class Argument(NamedTuple):
     """Where an argument of a schema is found in a call."""
 
-    index: int
+    place: int
     name: str
 
 
@@ -91,7 +98,7 @@ def _from_schema(op: Any) -> Operator:
         str(op), tuple(writes), tuple(aliases), tuple(groups), random, comm, barrier=profiler,
         plain=not (writes or aliases or random or comm or profiler), returns=len(schema.returns),
         single=len(schema.returns) == 1 and not str(schema.returns[0].type).startswith("List"), views=bool(aliases),
-        view=[place.index for place in aliases] == [0] and not (writes or random or comm or profiler),
+        view=[argument.place for argument in aliases] == [0] and not (writes or random or comm or profiler),
     )  # fmt: skip
 
 

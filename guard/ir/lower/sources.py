@@ -1,4 +1,4 @@
-"""The user's line of a node, as ``path:line``: what a tracer recorded, or the innermost user frame of torch's stack trace."""
+"""The user's line of a node, as ``path:line``: a tracer's own record, or torch's stack trace."""
 
 from __future__ import annotations
 

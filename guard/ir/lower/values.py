@@ -1,4 +1,4 @@
-"""Types of values: FakeTensors, tensors, SymInts, DTensors and numbers -> guard.ir.types, each distinct type one object."""
+"""Types of values: tensors, SymInts, DTensors and numbers -> guard.ir.types, each distinct type one object."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class Types:
         return self.of_meta(node.meta, offset=offset)
 
     def of_meta(self, meta: dict[str, Any], *, offset: bool = False) -> Type:
-        """Type by a node's meta: ``tensor_meta`` where it is there, since reading a FakeTensor costs ten times as much."""
+        """Type by a node's meta: by ``tensor_meta`` where it is, since reading a FakeTensor costs ten times as much."""
         value = meta.get("val")
-        tensor = meta.get("tensor_meta")
+        tensor: Any = meta.get("tensor_meta")
         if type(tensor) is not TensorMetadata:
             return self.of(value, offset=offset) if "val" in meta else UNKNOWN
         try:
@@ -81,7 +81,11 @@ class Types:
 
     def _sym(self, value: Any) -> Any:
         try:
-            return self.symbols.dim(value) if type(value) is torch.SymInt else self.symbols.expr(value.node._expr, value.node.shape_env)
+            return (
+                self.symbols.dim(value)
+                if type(value) is torch.SymInt
+                else self.symbols.expr(value.node._expr, value.node.shape_env)
+            )
         except UnknownExpressionError:
             return None
 
@@ -144,16 +148,18 @@ def _contiguous(shape: Sequence[Dim], stride: Sequence[Dim], symbols: Symbols, s
     if any(type(size) is int and size == 0 for size in shape):
         return True
     if all(type(size) is int for size in shape):
-        expected = 1
+        expected: Any = 1
         for size, step in zip(reversed(shape), reversed(stride), strict=True):
             if size != 1 and step != expected:
                 return False
-            expected *= size  # type: ignore[operator]
+            expected *= size
         return True
     return _symbolically_contiguous(shape, stride, symbols, sizes)
 
 
-def _symbolically_contiguous(shape: Sequence[Dim], stride: Sequence[Dim], symbols: Symbols, sizes: Sequence[Any]) -> bool:
+def _symbolically_contiguous(
+    shape: Sequence[Dim], stride: Sequence[Dim], symbols: Symbols, sizes: Sequence[Any]
+) -> bool:
     # products are built from torch's own expressions: sympy multiplies, guard's Expr only prints
     import sympy
 

@@ -94,7 +94,9 @@ class Walk:
             self._refs[node] = self._literals.arg(value)
 
     def _body(self, module: torch.fx.GraphModule) -> Body:
-        return self._bodies.add(lower_graph(module, Context("body", shape_env=self._context.shape_env), self._bodies)[0])
+        return self._bodies.add(
+            lower_graph(module, Context("body", shape_env=self._context.shape_env), self._bodies)[0]
+        )
 
     def _tensor(self, node: torch.fx.Node, value: torch.Tensor) -> None:
         known = self._context.lifted.get(id(value))
@@ -146,7 +148,7 @@ def _with_local(seen: Type, own: Type, attribute: str | None) -> Type:
 
 @contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
-    """Pause the cycle collector: a walk makes a million acyclic tuples, and each full pass visits all of torch's graph."""
+    """Pause the cycle collector: a walk makes a million acyclic tuples, and a full pass visits all of torch's graph."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -154,6 +156,10 @@ def _no_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+# Tensors after which a graph on one device so far is taken to be on it: reading all would cost as much as lowering.
+_ENOUGH = 64
 
 
 def graph_device(module: torch.fx.GraphModule) -> str:
@@ -164,8 +170,8 @@ def graph_device(module: torch.fx.GraphModule) -> str:
         if isinstance(device, torch.device):
             name = device_name(device)
             counts[name] = counts.get(name, 0) + 1
-        if len(counts) == 1 and sum(counts.values()) >= 64:
-            break  # a long graph on one device: the rest cannot be read for nothing
+        if len(counts) == 1 and sum(counts.values()) >= _ENOUGH:
+            break
     return max(counts, key=lambda name: (counts[name], name)) if counts else "cpu"
 
 
@@ -186,4 +192,3 @@ def _leaves(value: Any) -> Iterator[Any]:
             yield from _leaves(item)
     else:
         yield value
-
