@@ -115,7 +115,8 @@ def _workers(config: Config, options: CheckOptions, paths: list[Path]) -> int:
 
 def _settled(config: Config, recorder: Recorder) -> tuple[Outcome, ...]:
     merged = (verdict.judge_fixes(outcome, config.fixes) for outcome in merge(recorder.outcomes))
-    return (*recorder.imports, *merged)
+    imports = {outcome.nodeid: outcome for outcome in recorder.imports}  # a run that was repeated told some again
+    return (*imports.values(), *merged)
 
 
 def _failed_run(ended: Ended) -> tuple[Outcome, ...]:

@@ -130,15 +130,18 @@ def test_modules_that_do_not_import_are_told_and_the_others_checked(recorded: Pr
     recorded.checks("import does_not_exist", name="test_import")
     recorded.checks("def broken(:\n    pass", name="test_syntax")
     recorded.checks("import os\n\nos.abort()", name="test_abort")
+    recorded.checks("while True: pass", name="test_spin")
     recorded.checks("def test_three(guard): guard.check(lambda: ['a.b.c'], tracer=None)", name="test_other")
-    ran = recorded.guard("check")
+    ran = recorded.guard("check", "--timeout", "2")
     assert ran.returncode == 2
     assert "import: \"checks/test_import.py\" - ModuleNotFoundError: No module named 'does_not_exist'" in ran.stdout
     assert "at checks/test_import.py:1" in ran.stdout
     assert 'import: "checks/test_syntax.py" - SyntaxError: invalid syntax' in ran.stdout
     assert 'import: "checks/test_abort.py" - SIGABRT while importing' in ran.stdout
     assert "in checks/test_abort.py:3 in <module>" in ran.stdout
-    assert ran.stdout.splitlines()[-1].startswith("3 hold, 3 import errors, 1 missing in ")
+    assert ran.stdout.splitlines()[-1].startswith("3 hold, 4 import errors, 1 missing in ")
+    told = "no end after 2 s, and no return to Python, while importing"
+    assert f'import: "checks/test_spin.py" - {told}' in ran.stdout
 
 
 def test_a_conftest_that_does_not_import_is_told(recorded: Project) -> None:
@@ -146,6 +149,44 @@ def test_a_conftest_that_does_not_import_is_told(recorded: Project) -> None:
     ran = recorded.guard("check")
     assert (ran.returncode, ran.stderr) == (2, "")
     assert "conftest.py\" - ModuleNotFoundError: No module named 'does_not_exist'" in ran.stdout
+
+
+def test_workers_that_cannot_start_are_not_started_for_ever(recorded: Project) -> None:
+    recorded.write(
+        "checks/conftest.py",
+        """
+        import os
+
+        def pytest_sessionstart(session):
+            if hasattr(session.config, "workerinput"):
+                os._exit(7)
+        """,
+    )
+    ran = recorded.guard("check")
+    assert ran.returncode == 2
+    assert 'import: "checks" - exit 7 without a result while starting' in ran.stdout
+
+
+@pytest.mark.parametrize("end", ["raise KeyboardInterrupt", "pytest.exit('enough')"], ids=["interrupt", "exit"])
+def test_a_check_that_stops_the_run_does_not_make_it_pass(recorded: Project, end: str) -> None:
+    recorded.checks(f"import pytest\n{TWO}\ndef test_zero(guard): {end}")
+    found = run(recorded)
+    assert found["exit_code"] == 1
+    assert findings(found)["it::zero"] == "crash"
+    assert not found["full"]
+
+
+def test_folders_of_runs_that_were_killed_are_removed(recorded: Project) -> None:
+    recorded.write(".guard/run/4194305/gw0.crumb", "")  # above Linux's largest process id
+    assert run(recorded, "it::one")["exit_code"] == 0
+    assert not (recorded.root / ".guard/run").exists()
+
+
+def test_junit_s_file_is_pytest_s_own(recorded: Project) -> None:
+    assert run(recorded, "--junitxml", "junit.xml")["exit_code"] == 0
+    told = (recorded.root / "junit.xml").read_text()
+    assert 'tests="2"' in told
+    assert 'failures="0"' in told
 
 
 def test_no_checks_folder(project: Project) -> None:
