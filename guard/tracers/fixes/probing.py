@@ -100,7 +100,8 @@ def _ask(seconds: float) -> dict[str, Probed]:
     try:
         done = subprocess.run(  # noqa: S603 - this interpreter, a module of guard's
             [sys.executable, "-m", PROBE],
-            env={**os.environ, "PYTHONPATH": path, "TORCH_CPP_LOG_LEVEL": "ERROR"},
+            # safe path: a project may have a folder "guard" of its own (Python 3.10 does not know it)
+            env={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", "TORCH_CPP_LOG_LEVEL": "ERROR"},
             capture_output=True,
             text=True,
             timeout=seconds,

@@ -110,6 +110,15 @@ def test_failure_is_told_and_not_kept(tmp_path: Path, monkeypatch: pytest.Monkey
         assert in_force.names == ()
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="PYTHONSAFEPATH arrived in 3.11")
+def test_folder_of_the_same_name_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "guard").mkdir()
+    (tmp_path / "guard" / "__init__.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(module, "PROBE", "guard.errors")
+    assert module._ask(60)["nested-isolation"].evidence == "the probe exited with 0: it said nothing"
+
+
 def test_slow_probe_is_told() -> None:
     assert module._ask(0.01)["nested-isolation"] == Probed("cannot", "the probe did not end in 0.01 s")
 
