@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from guard.baselines.pending import Meta, digest, digests, drop_pending, pending_path, write_pending
 from guard.environment import torch_version
+from guard.errors import GuardError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +30,11 @@ def write(setting: Setting, check: str, text: str, sources: Iterable[str | Path]
         device=setting.device,
         sources=digests(root, sorted({Path(root, source).as_posix() for source in sources})),
     )
-    return write_pending(setting.config, check, text, meta)
+    try:
+        return write_pending(setting.config, check, text, meta)
+    except GuardError:
+        # another worker's check that holds may have pruned the folder between its making and its use
+        return write_pending(setting.config, check, text, meta)
 
 
 def forget(setting: Setting, check: str) -> None:
