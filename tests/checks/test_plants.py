@@ -145,18 +145,67 @@ def conftest(plant: Plant) -> str:
     return "\n".join((*lines, f"    with {plant.defect}:", "        yield", ""))
 
 
-def statuses(project: Project, plant: Plant) -> dict[str, str]:
-    """Run the plant's checks; return the status of each case."""
-    chosen = [f"checks/test_{module}.py::test_{name}" for module, names in plant.checks.items() for name in names]
-    done = project.guard("check", "--format", "json", *chosen, timeout=500)
+def cases(plant: Plant) -> list[str]:
+    """Ids of the recorded cases that can show the fault; a name= of several is one case."""
+    return sorted(
+        {
+            f"{module}::{path.stem.partition('#')[0]}"
+            for module, names in plant.checks.items()
+            for path in (ROOT / "baselines" / module).glob("*.graph")
+            if path.stem.partition("[")[0] in names and plant.spares not in path.stem
+        }
+    )
+
+
+def first_of_each(ids: list[str]) -> list[str]:
+    return list({id_.partition("[")[0]: id_ for id_ in reversed(ids)}.values())
+
+
+def assert_caught(plant: Plant, ids: list[str], root: Path) -> None:
+    """Run these checks with the fault in: each must fail, and by what guard compared."""
+    names = [f"{module}::{name}" for module, checks in plant.checks.items() for name in checks]
+    assert sorted({id_.partition("[")[0] for id_ in ids}) == sorted(names)
+    done = planted(plant, root).guard("check", "--format", "json", *ids, timeout=500)
     assert done.returncode == 1, done.stdout + done.stderr
-    return {outcome["check"]: outcome["status"] for outcome in json.loads(done.stdout)["outcomes"]}
+    seen = {outcome["check"]: outcome["status"] for outcome in json.loads(done.stdout)["outcomes"]}
+    assert {id_.partition("#")[0] for id_ in seen} == set(ids)
+    assert {id_: status for id_, status in seen.items() if status not in CAUGHT} == {}
+
+
+@pytest.mark.parametrize("fault", list(PLANTS))
+def test_a_case_of_each_check_fails_with_its_plant(fault: str, tmp_path: Path) -> None:
+    plant = PLANTS[fault]
+    assert_caught(plant, first_of_each(cases(plant)), tmp_path)
 
 
 @pytest.mark.prove
 @pytest.mark.parametrize("fault", list(PLANTS))
 def test_every_case_fails_with_its_plant(fault: str, tmp_path: Path) -> None:
     plant = PLANTS[fault]
-    seen = {id_: status for id_, status in statuses(planted(plant, tmp_path), plant).items() if plant.spares not in id_}
-    assert seen
-    assert {id_: status for id_, status in seen.items() if status not in CAUGHT} == {}
+    assert_caught(plant, cases(plant), tmp_path)
+
+
+# an inner trace that traces nothing; the function stands for its graph
+NO_INNER_TRACE = """\
+def make_fx(f, **options):
+    return lambda *args: f
+
+
+def get_isolated_graphmodule(*args, **kwargs):
+    return None
+
+
+MODES:"""
+
+
+@pytest.mark.prove
+def test_each_outer_graph_is_that_of_the_program_without_its_inner_trace(tmp_path: Path) -> None:
+    names = tuple(sorted(functions("nested_trace")))
+    project = planted(
+        Plant({"nested_trace": names}, edits=(("nested_trace", "\nMODES:", "\n" + NO_INNER_TRACE),)), tmp_path
+    )
+    done = project.guard("check", "--format", "json", "checks/test_nested_trace.py", timeout=500)
+    outcomes = json.loads(done.stdout)["outcomes"]
+    assert {outcome["check"].partition("[")[0].removeprefix("nested_trace::") for outcome in outcomes} == set(names)
+    assert {outcome["check"]: outcome["status"] for outcome in outcomes if outcome["status"] != "holds"} == {}
+    assert not any(outcome["needs"] for outcome in outcomes)
