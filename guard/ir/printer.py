@@ -77,7 +77,16 @@ class _Refs(dict[str, str]):
     """Values' names as they print, each spelled once."""
 
     def __missing__(self, key: str) -> str:
-        text = self[key] = print_ref(key)
+        # a node's own number needs no look at its letters
+        text = self[key] = f"%{key}" if key.isdecimal() and key.isascii() else print_ref(key)
+        return text
+
+
+class _Keywords(dict[str, str]):
+    """Names of keyword arguments as they print, each spelled once."""
+
+    def __missing__(self, key: str) -> str:
+        text = self[key] = keyword(key)
         return text
 
 
@@ -91,20 +100,21 @@ class _Words(dict[str, str]):
 
 def _body(nodes: tuple[Node, ...], lines: list[str]) -> None:
     """Print nodes, the only part of a file that grows: each type, name and target is spelled once."""
-    refs, words, types = _Refs(), _Words(), _Types()
-    texts = TEXT
+    refs, words, keywords, types = _Refs(), _Words(), _Keywords(), _Types()
+    texts, known = TEXT, types.texts
     for results, target, args, kwargs, effects, tags, _source in nodes:
         parts = [refs[arg[0]] if type(arg) is Ref else texts[type(arg)](arg) for arg in args]
         if kwargs:
-            parts += [f"{keyword(key)}={texts[type(arg)](arg)}" for key, arg in kwargs]
+            parts += [f"{keywords[key]}={texts[type(arg)](arg)}" for key, arg in kwargs]
         call = f"{words[target]}({', '.join(parts) if len(parts) <= 16 else wrap(parts)})"  # noqa: PLR2004 - LINE_ITEMS
         if effects:
-            call += f" {{{', '.join([_effect(effect) for effect in effects])}}}"
+            call += f" {{{', '.join([_effect(effect, refs) for effect in effects])}}}"
         if tags:
             call += "".join([f" #{_tag(tag)}" for tag in tags])
         if len(results) == 1:
             value, type_ = results[0]
-            lines.append(f"  {'_' if value is None else refs[value]}: {types[type_]} = {call}")
+            text = known.get(id(type_)) or types[type_]
+            lines.append(f"  {'_' if value is None else refs[value]}: {text} = {call}")
         elif results:
             left = ", ".join([f"{'_' if value is None else refs[value]}: {types[type_]}" for value, type_ in results])
             lines.append(f"  {left} = {call}")
@@ -125,12 +135,12 @@ class _Types:
         return text
 
 
-def _effect(effect: Effect) -> str:
+def _effect(effect: Effect, refs: _Refs) -> str:
     kind, on = effect
     if not on:
         return kind
     if kind in ("alias", "write"):
-        return f"{kind} {', '.join([print_ref(item) if isinstance(item, str) else str(item) for item in on])}"
+        return f"{kind} {', '.join([refs[item] if isinstance(item, str) else str(item) for item in on])}"
     return f"{kind} {', '.join([_place(item) for item in on])}"
 
 
