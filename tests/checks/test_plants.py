@@ -8,7 +8,8 @@ import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from project import ROOT, Project
+
+from tests.project import ROOT, Project
 
 if TYPE_CHECKING:
     from pathlib import Path
