@@ -81,12 +81,16 @@ def _form(graph: Graph, digests: Mapping[str, str], forward: Mapping[str, int] |
     dependences = Dependences(graph, digests)
     numbering = Numbering(dependences)
     symbols = SymbolOrder(graph)
-    _name_symbols(graph, dependences, numbering.order, symbols, digests)
+    _meet(graph, dependences, numbering.order, symbols)
     reached = len(numbering.order)
-    if reached < len(graph.nodes):
+    dead = reached < len(graph.nodes)
+    if symbols.changed or dead:
+        _respell(graph, dependences, Speller(digests, symbols))
+    if dead:
         results = [[symbols.type_text(type_) for _name, type_ in node.results] for node in graph.nodes]
         numbering.visit(dead_sinks(dependences, numbering, results))
-        _name_symbols(graph, dependences, numbering.order[reached:], symbols, digests)
+        _meet(graph, dependences, numbering.order[reached:], symbols)
+        _respell(graph, dependences, Speller(digests, symbols))
     return (
         *_signature(graph, symbols, forward or {}),
         *_nodes(graph, dependences, numbering, symbols),
@@ -94,22 +98,21 @@ def _form(graph: Graph, digests: Mapping[str, str], forward: Mapping[str, int] |
     )
 
 
-def _name_symbols(
-    graph: Graph, dependences: Dependences, order: Sequence[int], symbols: SymbolOrder, digests: Mapping[str, str]
-) -> None:
-    """Name the symbols of these nodes by first use, and spell the nodes again where that changes names."""
+def _meet(graph: Graph, dependences: Dependences, order: Sequence[int], symbols: SymbolOrder) -> None:
+    """Name the symbols of these nodes by first use: of the results' types, then of the arguments."""
     nodes = graph.nodes
     symbols.meet_types(type_ for position in order for _name, type_ in nodes[position][0])
-    if not dependences.symbolic:
-        return
-    symbolic = dependences.symbolic.intersection(order)
-    for position in order:
-        if position in symbolic:
-            symbols.meet_args(nodes[position])
-    if symbols.changed or len(order) < len(nodes):  # the order of dead nodes must not depend on symbols' numbers
-        for position in dependences.symbolic:
-            text = Speller(digests, symbols).node(nodes[position])
-            dependences.uses[position] = dependences.uses[position]._replace(text=text)
+    if dependences.symbolic:
+        for position in order:
+            if position in dependences.symbolic:
+                symbols.meet_args(nodes[position])
+
+
+def _respell(graph: Graph, dependences: Dependences, speller: Speller) -> None:
+    """Spell the nodes with symbols among their arguments by the symbols' canonical names."""
+    for position in dependences.symbolic:
+        text = speller.node(graph.nodes[position])
+        dependences.uses[position] = dependences.uses[position]._replace(text=text)
 
 
 def _signature(graph: Graph, symbols: SymbolOrder, forward: Mapping[str, int]) -> Form:
