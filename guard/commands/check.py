@@ -81,7 +81,7 @@ def _run(run: Run, config: Config, options: CheckOptions) -> Run:
     if recorder.interrupted:
         return replace(run, outcomes=_settled(config, recorder), collected=recorder.collected, interrupted=True)
     notes = refuse_unknown(collection, options.ids, config)
-    outcomes = (*_settled(config, recorder), *_failed_run(ended), *_lost(ended))
+    outcomes = (*_settled(config, recorder), *_failed_run(ended), *lost(ended))
     full = not _partial(options, recorder, outcomes)
     if full:
         outcomes += orphans(config, collection.known, outcomes)
@@ -140,7 +140,7 @@ def _failed_run(ended: Ended) -> tuple[Outcome, ...]:
     return ()
 
 
-def _lost(ended: Ended) -> tuple[Outcome, ...]:
+def lost(ended: Ended) -> tuple[Outcome, ...]:
     """Return an outcome for each check that was to run and of which nothing was heard.
 
     A run that stopped at a finding, as ``-x`` asks, needs none; one that a check stopped (``pytest.exit``, a

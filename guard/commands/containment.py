@@ -19,13 +19,18 @@ if TYPE_CHECKING:
 
 # Seconds. A worker whose pipe has closed is ending, its status is there at once; one that lives on is killed.
 END = 10.0
+STOPPED = "stopped"
 
 
-def exit_status(node: Any) -> int | None:
+def exit_status(node: Any) -> int | str | None:
     """Return a dead worker's status, negative for a signal; None where it is not known.
+
+    A worker that said goodbye in the middle of a test is STOPPED, whether it has ended or not.
 
     xdist does not say it; execnet keeps the process in a private place.
     """
+    if hasattr(node, "workeroutput"):
+        return STOPPED
     try:
         process: subprocess.Popen[bytes] = node.gateway._io.popen  # noqa: SLF001 - see above
     except AttributeError:
@@ -63,22 +68,25 @@ class _Death(NamedTuple):
 
     crumb: Crumb
     stacks: str
-    status: int | None
+    status: int | str | None
 
 
 def _finding(kind: str, subject: str, death: _Death, config: Config) -> Finding:
-    title = f"{_what(death)} while {death.crumb.phase}"
+    # waiting: between tests, or on the way out of one
+    title = _what(death) if death.crumb.phase == "waiting" else f"{_what(death)} while {death.crumb.phase}"
     lines = tuple(f"in {frame}" for frame in innermost(death.stacks, config.root))
     fix = None if kind == "import" else f"guard check --pdb {quoted(subject)}"
     return Finding(kind, subject, title, lines, fix, user_line(death.stacks, config.root))
 
 
 def _what(death: _Death) -> str:
+    if death.status == STOPPED:
+        return "a KeyboardInterrupt or pytest.exit ended its worker"
     if timed_out(death.stacks):
         return f"no end after {death.crumb.limit:g} s, and no return to Python,"
     if death.status is None:
         return "the connection to its worker was lost"
-    if death.status >= 0:
+    if isinstance(death.status, str) or death.status >= 0:
         return f"exit {death.status} without a result"
     name = _signal_name(-death.status)
     return f"{name} (out of memory?)" if name == "SIGKILL" else name

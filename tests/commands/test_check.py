@@ -7,14 +7,17 @@ import os
 import shutil
 import signal
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from guard.commands.check import Ended, lost
+from guard.commands.collection import Collection
+from guard.commands.recorder import Recorder
+from guard.config import Config
+from guard.findings import Finding, Outcome
 from tests.project import Project, empty_project
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TWO = """
 def test_one(guard): guard.check(lambda: ["aten.sin.default", "aten.cos.default"], tracer=None)
@@ -167,12 +170,25 @@ def test_workers_that_cannot_start_are_not_started_for_ever(recorded: Project) -
     assert 'import: "checks" - exit 7 without a result while starting' in ran.stdout
 
 
+def test_a_check_of_which_nothing_was_heard_is_told() -> None:
+    config = Config(Path(), Path("checks"), Path("baselines"), Path(".guard"))
+    recorder = Recorder(config, Path(), lambda *_: None, outcomes=[Outcome("a::b#name", "checks/test_a.py::test_b")])
+    ended = Ended(recorder, 0, "", Collection(selected=("a::b", "a::c")))
+    assert [(outcome.check, outcome.status) for outcome in lost(ended)] == [("a::c", "crash")]
+    recorder.stopped = True
+    assert len(lost(ended)) == 1
+    recorder.outcomes.append(Outcome("a::d", "", (Finding("drift", "a::d", "+1 node"),)))
+    assert lost(ended) == ()
+
+
 @pytest.mark.parametrize("end", ["raise KeyboardInterrupt", "pytest.exit('enough')"], ids=["interrupt", "exit"])
 def test_a_check_that_stops_the_run_does_not_make_it_pass(recorded: Project, end: str) -> None:
     recorded.checks(f"import pytest\n{TWO}\ndef test_zero(guard): {end}")
     found = run(recorded)
     assert found["exit_code"] == 1
-    assert findings(found)["it::zero"] == "crash"
+    outcome = next(outcome for outcome in found["outcomes"] if outcome["check"] == "it::zero")
+    told = "a KeyboardInterrupt or pytest.exit ended its worker"
+    assert [(finding["kind"], finding["title"]) for finding in outcome["findings"]] == [("crash", told)]
     assert not found["full"]
 
 
@@ -344,7 +360,9 @@ def test_interrupted_ends_the_workers(recorded: Project) -> None:
         time.sleep(0.05)
     worker = int(pid.read_text())
     process.send_signal(signal.SIGINT)
+    interrupted = time.monotonic()
     out, err = process.communicate(timeout=20)
+    assert time.monotonic() - interrupted < 5  # seconds; 0.4, but 10 where xdist waits for a worker that hangs
     assert process.returncode == 130, out + err
     assert out.splitlines()[-1].startswith("interrupted: ")
     assert "Traceback" not in out + err
