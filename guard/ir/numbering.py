@@ -33,14 +33,14 @@ class Numbering:
         """Give a result's number; inputs keep theirs."""
         return self._values[value] if value >= 0 else value
 
-    def renumber(self, use: Use) -> tuple[object, ...]:
-        """Give a use's canonical form."""
+    def renumber(self, use: Use, form: list[object]) -> None:
+        """Add a use's canonical form: its text, as many numbers as that has uses, and a tuple of what orders it."""
         text, values, versions, chains, epoch = use
         new = self._values
-        operands = [new[value] if value >= 0 else value for value in values]
+        form.append(text)
+        form += [new[value] if value >= 0 else value for value in values]
         if versions or chains or epoch:
-            return text, operands, [*map(self.node, versions)], [*map(self.node, chains)], epoch
-        return text, operands
+            form.append((*map(self.node, versions), "after", *map(self.node, chains), "epoch", epoch))
 
     def visit(self, roots: Iterable[int]) -> None:
         """Number these nodes and what they depend on. Iterative: chains are as long as graphs."""
