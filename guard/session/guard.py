@@ -101,7 +101,7 @@ class Guard:
             from guard.tracers.mesh import Meshes
 
             self._meshes = Meshes()
-        return self._meshes.mesh(shape, names)
+        return self._meshes.mesh(shape, names, device=self.setting.device)
 
     def close(self) -> None:
         """End what the test set up."""

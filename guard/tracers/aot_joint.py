@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -84,7 +85,9 @@ class _Inputs:
         return None
 
     def _tied(self, name: str) -> Placeholder | None:
-        return next((p for p in self._named.values() if name in p.labels), None)
+        """A tied parameter's further name: AOTAutograd's export gives each name a placeholder of its own."""
+        first = next((p for p in self._named.values() if name in p.labels), None)
+        return None if first is None else replace(first, name=name, labels=(), alias=first.name)
 
 
 @contextlib.contextmanager

@@ -25,7 +25,13 @@ def named_tensors(module: torch.nn.Module) -> dict[int, Placeholder]:
         for name, tensor in pairs:
             found.setdefault(id(tensor), (role, tensor, []))[2].append(name)
     return {
-        key: Placeholder(distinct(names[:1])[0], role, tuple(names[1:]), outer=outer_value(tensor), requires_grad=tensor.requires_grad)
+        key: Placeholder(
+            distinct(names[:1])[0],
+            role,
+            tuple(names[1:]),
+            outer=outer_value(tensor),
+            requires_grad=tensor.requires_grad,
+        )
         for key, (role, tensor, names) in found.items()
     }
 

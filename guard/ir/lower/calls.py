@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import operator
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,7 +11,7 @@ from guard.ir.graph import Arg, Body, Effect, Node, Ref, Result
 from guard.ir.lower.groups import group_arg
 from guard.ir.lower.literals import ATOMS, names_in
 from guard.ir.lower.operators import Argument, Operator, describe
-from guard.ir.lower.sources import source_of
+from guard.ir.lower.sources import SOURCE, source_of
 from guard.ir.lower.values import UNKNOWN
 from guard.ir.types import TensorType
 
@@ -45,10 +45,10 @@ class Calls:
     def call(self, node: torch.fx.Node) -> Node | None:
         """Lower one call_function; None for a getitem that was folded into its operand."""
         refs = self._refs
-        if node in refs:
-            return None
-        # by identity: OpOverload hashes in Python; the Operator keeps its target alive
         target: Any = node.target
+        if target is getitem and node in refs:
+            return None
+        # by identity, since OpOverload hashes in Python
         op = self._operators.get(id(target)) or self._described(target)
         # the two commonest kinds of argument in line: this runs once an argument of graphs of 100k nodes
         convert = self._literals.arg
@@ -66,7 +66,8 @@ class Calls:
         else:
             effects = self._effects(op, args, kwargs, results)
         tags = _tags(meta) if "partitioner_tag" in meta or "recompute" in meta else ()
-        found: Node = _new(Node, (results, op.name, args, kwargs, effects, tags, source_of(meta)))
+        source = meta.get(SOURCE) or (source_of(meta) if "stack_trace" in meta else None)
+        found: Node = _new(Node, (results, op.name, args, kwargs, effects, tags, source))
         return found
 
     def _described(self, target: Any) -> Operator:
@@ -98,7 +99,9 @@ class Calls:
 
     def _one(self, node: torch.fx.Node, op: Operator, meta: dict[str, Any]) -> tuple[Result, ...]:
         """As name_results, for the common case and without its calls."""
-        found = self._types.of_meta(meta, offset=op.views)
+        types = self._types
+        looks = types.mixed or op.moves or op.views
+        found = types.of_meta(meta, offset=op.views) if looks else types.of_shape(meta)
         if not node.users:
             return (_new(Result, (None, found)),)
         name = str(self._count)
@@ -170,12 +173,7 @@ def _getitems(node: torch.fx.Node) -> dict[int, list[torch.fx.Node]] | None:
     """Readers by index where every reader is a getitem of a constant index, else None."""
     items: dict[int, list[Any]] = {}
     for user in node.users:
-        if (
-            user.target is not operator.getitem
-            or user.args[0] is not node
-            or type(user.args[1]) is not int
-            or user.args[1] < 0
-        ):
+        if user.target is not getitem or user.args[0] is not node or type(user.args[1]) is not int or user.args[1] < 0:
             return None
         items.setdefault(user.args[1], []).append(user)
     return items

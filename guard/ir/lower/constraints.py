@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import sympy
+from torch.utils._sympy.value_ranges import bound_sympy
+
 from guard.ir.expr import Apply, Expr
 from guard.ir.expr_text import print_expr
 from guard.ir.lower.symbols import UnknownExpressionError
@@ -61,8 +64,9 @@ def _guards(symbols: Symbols, env: Any) -> list[Expr]:
 
 
 def _known(env: Any, expr: Any) -> bool:
-    """Whether the ranges alone already say so."""
+    """Whether the ranges alone already say so. ShapeEnv's own evaluation would count the guard itself as known."""
     try:
-        return bool(env._maybe_evaluate_static(expr) == True)  # noqa: E712 - sympy's true is not True
+        bounds = bound_sympy(expr, env.var_to_range)
+        return bool(bounds.is_singleton() and bounds.lower == sympy.true)
     except Exception:  # noqa: BLE001 - a private helper of torch: without it the guard is printed, which is safe
         return False

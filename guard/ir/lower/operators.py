@@ -60,6 +60,8 @@ class Operator(NamedTuple):
     """One tensor or number, by the schema: the common case, told by one flag."""
     views: bool = False
     """Its results may have a storage offset."""
+    moves: bool = True
+    """Its results may be on another device than its operands."""
     view: bool = False
     """A plain view of its first argument and nothing else: told by one flag too."""
 
@@ -98,8 +100,18 @@ def _from_schema(op: Any) -> Operator:
         str(op), tuple(writes), tuple(aliases), tuple(groups), random, comm, barrier=profiler,
         plain=not (writes or aliases or random or comm or profiler), returns=len(schema.returns),
         single=len(schema.returns) == 1 and not str(schema.returns[0].type).startswith("List"), views=bool(aliases),
+        moves=_may_move(op),
         view=[argument.place for argument in aliases] == [0] and not (writes or random or comm or profiler),
     )  # fmt: skip
+
+
+def _may_move(op: Any) -> bool:
+    """Whether results may leave their operands' device: outside ATen, or with a device among the arguments."""
+    if op.namespace not in {"aten", "prims"}:
+        return True
+    schema = op._schema
+    tensors = any("Tensor" in str(argument.type) for argument in schema.arguments)
+    return not tensors or any(a.name == "device" or "Device" in str(a.type) for a in schema.arguments)
 
 
 def _writes_silently(op: Any, argument: str) -> bool:

@@ -158,21 +158,13 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-# Tensors after which a graph on one device so far is taken to be on it: reading all would cost as much as lowering.
-_ENOUGH = 64
-
-
 def graph_device(module: torch.fx.GraphModule) -> str:
-    """The graph's device: that of most placeholders and results, cpu where there is none."""
-    counts: dict[str, int] = {}
+    """The graph's device: that of its first tensor, cpu where there is none."""
     for node in module.graph.nodes:
         device = getattr(node.meta.get("val"), "device", None)
         if isinstance(device, torch.device):
-            name = device_name(device)
-            counts[name] = counts.get(name, 0) + 1
-        if len(counts) == 1 and sum(counts.values()) >= _ENOUGH:
-            break
-    return max(counts, key=lambda name: (counts[name], name)) if counts else "cpu"
+            return device_name(device)
+    return "cpu"
 
 
 def attribute(module: torch.nn.Module, path: str) -> Any:
