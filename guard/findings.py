@@ -42,6 +42,10 @@ class Finding:
     """One pasteable command, or None."""
     source: str | None = None
     """``path:line`` of the check or of the changed node."""
+    drift: str = ""
+    """Of a drift, its class: one of guard.drift.change.CLASSES."""
+    by: str = ""
+    """Of a drift, who moved it: ``torch``, ``code`` or ``both``; "" where that is not known."""
 
 
 @dataclass(frozen=True)

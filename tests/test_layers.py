@@ -21,6 +21,7 @@ FLOORS = (
     ("session",),
     ("report",),
     ("verdict",),
+    ("drift",),
     ("tracers",),
     ("baselines",),
     ("ir",),

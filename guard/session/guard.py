@@ -144,17 +144,19 @@ class Guard:
         text = print_program(program)
         store = Store(self.setting.config)
         baseline = store.read(check)
-        finding = judge(program, text, baseline, store.shown(store.path(check)))
-        if finding is None:
+        findings = judge(program, text, baseline, store.shown(store.path(check)))
+        if not findings:
             if self.setting.fixes == "on":  # without fixes, nothing is said of what a run with them saw
                 record.forget(self.setting, check)
             return Outcome(check, self.test.nodeid)
         # what was captured without fixes cannot be accepted
-        fix = finding.fix if self.setting.fixes == "on" else None
-        finding = replace(finding, source=finding.source or self.test.source, fix=fix)
+        findings = tuple(
+            replace(f, source=f.source or self.test.source, fix=f.fix if self.setting.fixes == "on" else None)
+            for f in findings
+        )
         own = self.test.source.rpartition(":")[0]
         written = record.write(self.setting, check, text, (*sources, own), baseline)
-        return Outcome(check, self.test.nodeid, (finding,), pending=written)
+        return Outcome(check, self.test.nodeid, findings, pending=written)
 
     def _add(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)

@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from guard.baselines.names import quoted
+from guard.drift.classify import changes
+from guard.drift.textdiff import shorten
 from guard.errors import GraphSyntaxError
 from guard.findings import Finding
 from guard.ir.canonical import equal
 from guard.ir.parser import parse_bytes
-from guard.session.textdiff import diff, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from guard.drift.change import Change
     from guard.ir.graph import CaptureError, Program
 
 
-def judge(current: Program, text: str, baseline: bytes | None, path: str) -> Finding | None:
-    """Return what fails the check, or None where it holds.
+def judge(current: Program, text: str, baseline: bytes | None, path: str) -> tuple[Finding, ...]:
+    """Return what fails the check: nothing where it holds, one finding for each cause where it drifted.
 
     Equal texts are never parsed: only a textual difference pays for the canonical comparison.
 
@@ -29,14 +31,16 @@ def judge(current: Program, text: str, baseline: bytes | None, path: str) -> Fin
         path: the baseline's path, for messages.
     """
     if baseline is None:
-        return _missing(current, path)
+        return (_missing(current, path),)
     if baseline == text.encode():
-        return None
+        return ()
     try:
         reviewed = parse_bytes(baseline, path)
     except GraphSyntaxError as error:
-        return _unreadable(current.check, error)
-    return None if equal(reviewed, current) else _differs(reviewed, current)
+        return (_unreadable(current.check, error),)
+    if reviewed.error is None and current.error is None:
+        return tuple(_drift(change, current.check) for change in changes(reviewed, current))
+    return () if equal(reviewed, current) else (_differs(reviewed, current),)
 
 
 def accept(check: str) -> str:
@@ -68,22 +72,17 @@ def _differs(baseline: Program, current: Program) -> Finding:
             else f"the capture now fails: {now.kind}"
         )
         return Finding("error", current.check, title, _error_lines(current, was), accept(current.check), now.source)
-    if was is not None:
-        title = f"the capture works now; it failed before: {was.kind}"
-        return Finding("works", current.check, title, (was.line,), accept(current.check))
-    return _drift(baseline, current)
+    assert was is not None  # noqa: S101 - one of the two failed
+    title = f"the capture works now; it failed before: {was.kind}"
+    return Finding("works", current.check, title, (was.line,), accept(current.check))
 
 
-def _drift(baseline: Program, current: Program) -> Finding:
-    found = diff(baseline, current)
-    lines = shorten(found.lines, f"guard show {quoted(current.check)} --pending")
-    return Finding("drift", current.check, found.title, lines, accept(current.check), _first_source(baseline, current))
-
-
-def _first_source(baseline: Program, current: Program) -> str | None:
-    known = {node[:4] for graph in baseline.graphs for node in graph.nodes}
-    nodes = (node for graph in current.graphs for node in graph.nodes)
-    return next((node.source for node in nodes if node.source and node[:4] not in known), None)
+def _drift(change: Change, check: str) -> Finding:
+    lines = shorten(change.lines, f"guard show {quoted(check)} --pending")
+    if change.known is not None:
+        lines = (*lines, change.known)
+    title = f"{change.kind}, {change.title}"
+    return Finding("drift", check, title, lines, accept(check), change.source, drift=change.kind)
 
 
 def _error_lines(current: Program, was: CaptureError | None = None) -> tuple[str, ...]:

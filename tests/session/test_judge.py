@@ -35,7 +35,9 @@ FAILS = Program("a::b", "make_fx(tracing_mode=real)", error=ERROR)
 
 def judged(current: Program, baseline: Program | bytes | None) -> Finding | None:
     data = print_program(baseline).encode() if isinstance(baseline, Program) else baseline
-    return judge(current, print_program(current), data, PATH)
+    findings = judge(current, print_program(current), data, PATH)
+    assert len(findings) <= 1
+    return findings[0] if findings else None
 
 
 @pytest.mark.parametrize("program", [WORKS, FAILS], ids=["graphs", "error"])
@@ -78,7 +80,7 @@ def test_a_baseline_that_does_not_parse_says_where() -> None:
 def test_another_operation_is_drift_with_the_changed_node_s_source() -> None:
     found = judged(replace(WORKS, graphs=(graph(target="aten.cos.default"),)), WORKS)
     assert found is not None
-    assert (found.kind, found.title, found.fix) == ("drift", "+1 -1 nodes", 'guard accept "a::b"')
+    assert (found.kind, found.title, found.fix) == ("drift", "structure, +1 -1 nodes", 'guard accept "a::b"')
     assert found.source == "checks/a.py:5"
     assert "+ %0: f32[4] = aten.cos.default(%x)  checks/a.py:5" in found.lines
 

@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guard.session.edits import Edit, edits
+from guard.drift.edits import Edit, edits
 
 ROWS = st.lists(st.sampled_from("abc"), max_size=12)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from guard.ir.graph import Event, Graph, Input, Node, Output, Program, Ref, Result
 from guard.ir.types import TensorType
-from guard.session.textdiff import diff, shorten
+from guard.drift.textdiff import diff, shorten
 
 F32 = TensorType("f32", (4,))
 

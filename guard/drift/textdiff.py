@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.ir.printer import print_graph, print_node, print_program
-from guard.session.edits import edits
+from guard.drift.edits import edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
