@@ -119,6 +119,7 @@ DIFFERENT = {
         graph("b() {mode}\n%0: f32[4] = f(%a)\nreturn %0"),
     ),
     "tags": (graph("%0: f32[4] = f(%a) #backward\nreturn %0"), graph("%0: f32[4] = f(%a)\nreturn %0")),
+    "a tag's name": (graph("f(%a) #backward\nreturn %a"), graph("f(%a) #recompute\nreturn %a")),
     "keyword's name": (graph("%0: f32[4] = f(x=1)\nreturn %0"), graph("%0: f32[4] = f(y=1)\nreturn %0")),
     "the target": (graph("%0: f32[4] = f(%a)\nreturn %0"), graph("%0: f32[4] = g(%a)\nreturn %0")),
     "result's dtype": (graph("%0: f32[4] = f()\nreturn %0"), graph("%0: f16[4] = f()\nreturn %0")),

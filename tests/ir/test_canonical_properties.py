@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
@@ -52,6 +53,35 @@ EFFECTS: list[tuple[tuple[str, tuple[str, ...]], ...]] = [
 @given(effectful(), st.randoms(use_true_random=False))
 def test_legal_reorders_and_renames_are_equal(graph: Graph, random: Random) -> None:
     assert canonical(rename(reorder(graph, random))) == canonical(graph)
+
+
+def _edits(graph: Graph, place: int) -> list[Graph]:
+    """Change one thing that counts, each in another way."""
+    node, rest = graph.nodes[place], (graph.nodes[:place], graph.nodes[place + 1 :])
+    values = [Ref(value.name) for value in graph.inputs]
+    nodes = [
+        node._replace(target="other"),
+        node._replace(args=(*node.args, 1)),
+        node._replace(args=(values[0] if node.args[0] != values[0] else values[1], *node.args[1:])),
+        node._replace(args=(*node.args[:-1], (node.args[-1],))),
+        node._replace(kwargs=(("x", 1),)),
+        node._replace(tags=("backward",)),
+        node._replace(effects=(*node.effects, Effect("comm"))),
+        node._replace(results=tuple(result._replace(type=TensorType("f16", (2,))) for result in node.results)),
+        node._replace(results=(*node.results, Result(None, F32))),
+    ]
+    edited = [replace(graph, nodes=(*rest[0], new, *rest[1])) for new in nodes if new != node]
+    edited.append(replace(graph, nodes=(*graph.nodes, Node((), "other", ()))))
+    edited.append(replace(graph, outputs=(*graph.outputs, Output(1))))
+    edited += [replace(graph, inputs=(graph.inputs[0]._replace(role="buffer"), graph.inputs[1]))]
+    return edited
+
+
+@settings(deadline=None, max_examples=100)
+@given(effectful(distinct=True), st.integers(0, 8))
+def test_no_edit_goes_unseen(graph: Graph, place: int) -> None:
+    forms = [canonical(other) for other in (graph, *_edits(graph, place % len(graph.nodes)))]
+    assert all(forms.count(form) == 1 for form in forms)
 
 
 @settings(deadline=None, max_examples=60)

@@ -115,6 +115,26 @@ def test_a_signature_is_one_line_up_to_100_columns(width: int, lines: int) -> No
     assert print_graph(graph).splitlines().index("  return") == lines
 
 
+def test_outputs_have_a_line_each_where_their_line_is_too_long() -> None:
+    value = Output(Ref("x"), TensorType("f32", (4, 4)))
+    for count, lines in (
+        (8, [") -> (" + ", ".join(["f32[4, 4]"] * 8) + ") {"]),
+        (9, [") -> (", *["  f32[4, 4],"] * 8]),
+    ):
+        graph = Graph("main", (Input("x", TensorType("f32", (4, 4))),), (), (value,) * count)
+        printed = print_graph(graph).splitlines()
+        assert printed[:2] == ["graph main(", "  %x: f32[4, 4]"]
+        assert printed[2 : 2 + len(lines)] == lines
+
+
+@pytest.mark.parametrize("word", ["return", "where", "inputs", "outputs", "device", "_", "my mod.fn", "3d", "", "é"])
+def test_words_that_would_be_read_as_something_else_are_quoted(word: str) -> None:
+    graph = Graph("main", (), (Node((), word, ()), Node((), "f", (), (("x y", 1), ("inf", 2)))), ())
+    program = Program("c", "t", (graph,))
+    assert f'  "{word}"()'.replace("é", "\\u00e9") in print_graph(graph)
+    assert parse_program(print_program(program)) == program
+
+
 def test_requires_grad_of_a_wrapper_stands_behind_the_whole() -> None:
     outer, inner = TensorType("f32", (4,), requires_grad=True), TensorType("f32", (2,))
     assert print_type(DTensorType(outer, Mesh((2,)), ("S(0)",), inner)) == (
