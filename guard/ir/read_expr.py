@@ -29,8 +29,8 @@ def climb(cursor: Cursor, left: Expr, level: int = 1) -> Expr:
     """Read on behind an operand that is read already."""
     depth = cursor.depth
     while at_operator(cursor) and _INFIX[cursor.token.text] >= level:
-        cursor.deeper()  # each operator of a // b // c nests the former one
         left = _apply(cursor, cursor.token.text, left)
+        cursor.deeper()  # a further operator nests what is read already: a // b // c
     cursor.depth = depth
     return left
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from guard.errors import GraphSyntaxError
+from guard.ir.canonical import equal
 from guard.ir.graph import Program
 from guard.ir.parser import MAX_BYTES, parse_bytes, parse_program
 from guard.ir.printer import print_program
@@ -52,7 +53,7 @@ WRONG = {
     "huge float": (body("f(1e999)"), 6, 5, "out of range"),
     "deep list": (body(f"f({'[' * 5000}{']' * 5000})"), 6, 55, "levels of nesting"),
     "deep expression": (body(f"f({'(' * 5000}1{')' * 5000})"), 6, 56, "levels of nesting"),
-    "long chain": (body(f"f(s0{' // 2' * 5000})"), 6, 258, "levels of nesting"),
+    "long chain": (body(f"f(s0{' // 2' * 5000})"), 6, 263, "levels of nesting"),
     "deep type": (signature(f"%a: {'list(' * 5000}"), 5, 266, "levels of nesting"),
     "deep tree": (body(f"inputs {'[' * 5000}"), 6, 61, "levels of nesting"),
     "positional behind keyword": (body("f(x=1, 2)"), 6, 10, "a keyword argument"),
@@ -113,3 +114,20 @@ def test_what_cannot_be_printed_bare_is_quoted_in_the_header() -> None:
     for check in ("", " a", "a ", '"a"', "a\nb", "a\u2028b", "\ud800", "tést::ü"):
         program = Program(check, "t")
         assert parse_program(print_program(program)) == program
+
+
+DEEP = {
+    "lists": ("[", "", "]"),
+    "dicts": ('{"a": ', "1", "}"),
+    "slices": ("slice(1, 1, ", "1", ")"),
+    "sums": ("(1 + ", "s0", ")"),
+    "calls": ("max(1, ", "s0", ")"),
+    "denials": ("not (", "s0", ")"),
+}
+
+
+@pytest.mark.parametrize(("start", "middle", "end"), DEEP.values(), ids=DEEP)
+def test_twenty_levels_are_read_printed_and_compared(start: str, middle: str, end: str) -> None:
+    program = parse_program(body(f"f({start * 20}{middle}{end * 20})"))
+    assert parse_program(print_program(program)) == program
+    assert equal(program, program)
