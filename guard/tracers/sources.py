@@ -21,32 +21,42 @@ class Sources:
     """Finds the user's frame; remembers its answer for each code object."""
 
     def __init__(self) -> None:
-        self._mine: dict[CodeType, int] = {}
+        self._kinds: dict[CodeType, int] = {}
         self.files: set[str] = set()
 
     def line(self, frame: FrameType | None) -> str | None:
-        """``path:line`` of the innermost user frame, None where guard's own call is reached first."""
+        """``path:line`` of the innermost user frame, None where guard's own call is reached first.
+
+        A mode's handler passes every operation on: its line stands only where no program's is around it.
+        """
+        handler: FrameType | None = None
         while frame is not None:
-            kind = self._mine.get(frame.f_code)
+            kind = self._kinds.get(frame.f_code)
             if kind is None:
-                kind = self._mine[frame.f_code] = self._classify(frame.f_code.co_filename)
+                kind = self._kinds[frame.f_code] = self._classify(frame.f_code)
             if kind == _USER:
-                return f"{relative(frame.f_code.co_filename)}:{frame.f_lineno}"
+                return _place(frame)
             if kind == _EDGE:
-                return None
+                break
+            if kind == _HANDLER:
+                handler = handler or frame
             frame = frame.f_back
-        return None
+        return _place(handler) if handler is not None else None
 
-    def _classify(self, filename: str) -> int:
-        if filename == _CAPTURE:
+    def _classify(self, code: CodeType) -> int:
+        if code.co_filename == _CAPTURE:
             return _EDGE
-        if not is_user(filename):
+        if not is_user(code.co_filename):
             return _SKIP
-        self.files.add(filename)
-        return _USER
+        self.files.add(code.co_filename)
+        return _HANDLER if code.co_name in {"__torch_function__", "__torch_dispatch__"} else _USER
 
 
-_SKIP, _USER, _EDGE = range(3)
+def _place(frame: FrameType) -> str:
+    return f"{relative(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
+_SKIP, _USER, _EDGE, _HANDLER = range(4)
 # Above this file stands the check that called guard: its line is that of guard.check, not of the program.
 _CAPTURE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "capture.py")  # noqa: PTH100, PTH118, PTH120 - as above
 

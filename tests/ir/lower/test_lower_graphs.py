@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from guard.ir.canonical import equal
 from guard.ir.parser import parse_program
@@ -273,3 +274,18 @@ def test_nodes_carry_the_users_line_and_guards_own_is_none_of_them(captured: Cap
 
     assert node.source is not None
     assert node.source.endswith(f"test_lower_graphs.py:{line}")
+
+
+class Passing(TorchFunctionMode):
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ARG002 - torch's signature
+        return func(*args, **(kwargs or {}))
+
+
+def test_a_modes_handler_is_not_the_users_line(captured: Captures) -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return x.sin()
+
+    with Passing():
+        (node,) = captured(MakeFx(), program, torch.ones(2)).graphs[0].nodes
+
+    assert str(node.source).endswith(f":{program.__code__.co_firstlineno + 1}")
