@@ -277,7 +277,7 @@ def test_nodes_carry_the_users_line_and_guards_own_is_none_of_them(captured: Cap
 
 
 class Passing(TorchFunctionMode):
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ARG002 - torch's signature
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return func(*args, **(kwargs or {}))
 
 
