@@ -92,6 +92,12 @@ class Cursor:
         if not self.accept(text):
             raise self.wanted(f'"{text}"')
 
+    def one_of(self, known: tuple[str, ...], what: str) -> str:
+        """Consume one of a closed set of words; what names the set in the message."""
+        if self.token.text not in known:
+            raise self.wanted(f"{what} ({', '.join(known)})")
+        return self.take().text
+
     def expect_kind(self, kind: str, what: str) -> Token:
         """Consume a token of one kind; what names it in the message."""
         if self.token.kind != kind:

@@ -8,7 +8,7 @@ from guard.ir.expr import Symbol
 from guard.ir.graph import Body, Digest, Group, Mapping, Opaque, Ref, Slice, Token
 from guard.ir.literals import SHORT_DTYPES, TOKEN_KINDS
 from guard.ir.read_expr import at_operator, climb, read_expr
-from guard.ir.read_type import read_call_text, read_complex, read_integers
+from guard.ir.read_token import read_call_text, read_complex, read_integers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
