@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def read_tensor(cursor: Cursor) -> TensorType:
-    """Read ``f32[4, s0]{s0, 1}+8@cuda:0 layout(sparse_coo) requires_grad``, of which dtype and shape are always there."""
+    """Read ``f32[4, s0]{s0, 1}+8@cuda:0 layout(sparse_coo) requires_grad``; dtype and shape are always there."""
     dtype = read_dtype(cursor)
     cursor.expect("[")
     shape = read_dims(cursor, "]")
