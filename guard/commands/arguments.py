@@ -185,4 +185,5 @@ _VERBS = {
     "list": Arguments(_list_flags, _make(options.ListOptions)),
     "show": Arguments(_show_flags, _make(options.ShowOptions)),
     "doctor": Arguments(_format, _make(options.DoctorOptions)),
+    "selftest": Arguments(_format, _make(options.SelftestOptions)),
 }

@@ -88,3 +88,10 @@ class DoctorOptions:
     """``guard doctor``."""
 
     format: Format = "text"
+
+
+@dataclass(frozen=True)
+class SelftestOptions:
+    """``guard selftest``."""
+
+    format: Format = "text"

@@ -50,4 +50,9 @@ VERBS = {
         ("guard doctor", "guard doctor --format json"),
         "doctor:doctor",
     ),
+    "selftest": Verb(
+        "Plant known defects in a project of its own, and demand that check finds each.",
+        ("guard selftest", "guard selftest --format json"),
+        "selftest:selftest",
+    ),
 }
