@@ -27,7 +27,7 @@ class Change:
     title: str
     """What follows the class on the first line: ``+3 nodes``."""
     lines: tuple[str, ...] = ()
-    """The change in place: ``- `` of the baseline, ``+ `` of current with sources right-aligned, two rows of context."""
+    """The change in place: ``- `` of the baseline, ``+ `` of current with its source, two rows of context."""
     known: str | None = None
     """A known cause with its public number."""
     source: str | None = None

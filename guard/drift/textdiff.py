@@ -10,8 +10,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.ir.printer import print_graph, print_node, print_program
 from guard.drift.edits import edits
+from guard.ir.printer import print_graph, print_node, print_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

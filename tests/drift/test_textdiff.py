@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from guard.drift.textdiff import diff, shorten
 from guard.ir.graph import Event, Graph, Input, Node, Output, Program, Ref, Result
 from guard.ir.types import TensorType
-from guard.drift.textdiff import diff, shorten
 
 F32 = TensorType("f32", (4,))
 
