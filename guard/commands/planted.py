@@ -1,4 +1,4 @@
-"""Plants of ``guard selftest``: known defects as checks that ship with guard, one file in plants/ each. Runs nothing."""
+"""Plants of ``guard selftest``: known defects as checks that ship with guard, a file in plants/ each. Runs nothing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Plant:
     defect: str
     """One line: what is wrong."""
     wanted: str
-    """The finding's kind and, behind it, the drift's class or the error's: ``drift type``; ``holds`` for the control."""
+    """The finding's kind and the drift's class or the error's behind it: ``drift type``; ``holds`` for the control."""
     text: str
     """The module, with its plants as remarks."""
     removes_baseline: bool = False
