@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from guard.errors import UsageError
+from guard.policy import Rule, parse
 
 FIXES = ("allow", "warn", "fail")
 FOLDERS = ("checks", "baselines")
-KEYS = (*FOLDERS, "fixes", "timeout", "workers")
+KEYS = (*FOLDERS, "fixes", "policy", "timeout", "workers")
+REASONS = ("optional", "required")
+POLICY = "[tool.guard.policy]"
 EXAMPLE = '[tool.guard]\n  checks = "checks"'
 
 
@@ -31,6 +34,10 @@ class Config:
     timeout: float = 300.0
     """Seconds a check may take; 0 is no limit."""
     workers: int | Literal["auto"] = "auto"
+    policy: tuple[Rule, ...] = ()
+    """What a drift is, by class and cause."""
+    reasons: Literal["optional", "required"] = "optional"
+    """Whether an accept says why."""
 
     @property
     def checks_prefix(self) -> str:
@@ -92,6 +99,9 @@ def _config(root: Path, table: dict[str, Any]) -> Config:
     checks, baselines = (_folder(root, key, table.get(key, key)) for key in FOLDERS)
     if checks == baselines:
         raise _wrong("baselines", "a folder of its own", table.get("baselines", "baselines"))
+    rules = table.get("policy", {})
+    if not isinstance(rules, dict):
+        raise _wrong("policy", "a table of classes and what to do", rules)
     return Config(
         root=root,
         checks=checks,
@@ -100,6 +110,8 @@ def _config(root: Path, table: dict[str, Any]) -> Config:
         fixes=_fixes(table.get("fixes", "allow")),
         timeout=_timeout(table.get("timeout", 300)),
         workers=_workers(table.get("workers", "auto")),
+        policy=parse(rules, POLICY, others=("reasons",)),
+        reasons=_reasons(rules.get("reasons", "optional")),
     )
 
 
@@ -123,6 +135,12 @@ def _folder(root: Path, key: str, value: object) -> Path:
     if ".." in parts or parts[:1] == (".guard",) or (key == "baselines" and not parts):
         raise _wrong(key, "a folder below the project's root", value)
     return folder
+
+
+def _reasons(value: object) -> Literal["optional", "required"]:
+    if value not in REASONS:
+        raise UsageError(f'"reasons" in {POLICY}: wanted "optional" or "required", got {value!r}')
+    return cast('Literal["optional", "required"]', value)
 
 
 def _fixes(value: object) -> Literal["allow", "warn", "fail"]:

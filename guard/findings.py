@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from guard.policy import Rule
+
 HOLDS = "holds"
 SKIPPED = "skipped"
 # Kinds of finding, worst first. README and docs/json.md list them.
@@ -46,6 +48,8 @@ class Finding:
     """Of a drift, its class: one of guard.drift.change.CLASSES."""
     by: str = ""
     """Of a drift, who moved it: ``torch``, ``code`` or ``both``; "" where that is not known."""
+    reason: str = ""
+    """Why policy warns of it or ignores it."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,12 @@ class Outcome:
     seconds: float = 0.0
     pending: str | None = None
     """Path of the file that ``guard accept`` would take, relative to the root."""
+    warned: tuple[Finding, ...] = ()
+    """Drifts that policy shows and lets pass."""
+    ignored: tuple[Finding, ...] = ()
+    """Drifts that policy lets pass unseen."""
+    policy: tuple[Rule, ...] = ()
+    """The check's own rules, which come before the project's."""
 
     @property
     def status(self) -> str:
@@ -96,6 +106,11 @@ def outcome_to_json(outcome: Outcome) -> dict[str, Any]:
 
 def outcome_from_json(data: dict[str, Any]) -> Outcome:
     """Inverse of outcome_to_json."""
-    findings = tuple(Finding(**{**f, "lines": tuple(f["lines"])}) for f in data["findings"])
+    found = {name: tuple(map(_finding, data[name])) for name in ("findings", "warned", "ignored")}
     plural = {name: tuple(data[name]) for name in ("needs", "notes")}
-    return Outcome(**{**data, **plural, "findings": findings})
+    policy = tuple(Rule(*row) for row in data["policy"])
+    return Outcome(**{**data, **plural, **found, "policy": policy})
+
+
+def _finding(data: dict[str, Any]) -> Finding:
+    return Finding(**{**data, "lines": tuple(data["lines"])})

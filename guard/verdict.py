@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from guard.findings import SKIPPED, Finding
+from guard.policy import choose, decided
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Literal
 
     from guard.findings import Outcome, Run
+    from guard.policy import Rule
 
 HOLD, FINDINGS, USAGE, INTERNAL, NOTHING, INTERRUPTED = 0, 1, 2, 3, 4, 130
 # Kinds whose exit code is not FINDINGS. A check that does not import is the project's set-up, not its graphs.
@@ -48,3 +51,30 @@ def judge_fixes(outcome: Outcome, policy: Literal["allow", "warn", "fail"]) -> O
         fix="guard doctor",
     )
     return replace(outcome, findings=(*outcome.findings, finding))
+
+
+def apply(rules: Sequence[Rule], run: Run) -> Run:
+    """Apply the project's policy to the drifts of a run whose causes are known as far as they ever will be."""
+    return replace(run, outcomes=tuple(judge_drifts(rules, outcome) for outcome in run.outcomes))
+
+
+def judge_drifts(rules: Sequence[Rule], outcome: Outcome, *, final: bool = True) -> Outcome:
+    """Move the drifts of a check that policy warns of or ignores out of its findings.
+
+    Args:
+        rules: the project's; the check's own, which it carries, come before them.
+        outcome: a check's.
+        final: whether ``by`` is all that will be known; else what depends on the cause stays a finding.
+    """
+    kept: dict[str, list[Finding]] = {"fail": [], "warn": list(outcome.warned), "ignore": list(outcome.ignored)}
+    for finding in outcome.findings:
+        rule = _rule((*outcome.policy, *rules), finding, final=final)
+        judged = finding if rule is None else replace(finding, reason=rule.reason)
+        kept["fail" if rule is None else rule.action].append(judged)
+    return replace(outcome, findings=tuple(kept["fail"]), warned=tuple(kept["warn"]), ignored=tuple(kept["ignore"]))
+
+
+def _rule(rules: Sequence[Rule], finding: Finding, *, final: bool) -> Rule | None:
+    if finding.kind != "drift":
+        return None
+    return choose(rules, finding.drift, finding.by) if final else decided(rules, finding.drift)

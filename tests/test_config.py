@@ -6,6 +6,7 @@ import pytest
 
 from guard.config import Config, load
 from guard.errors import UsageError
+from guard.policy import Rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +31,16 @@ def test_every_key(tmp_path: Path) -> None:
     assert config.checks_prefix == "test/graphs"
     assert config.baselines == tmp_path / "golden"
     assert (config.fixes, config.timeout, config.workers) == ("fail", 1.5, 3)
+
+
+def test_the_policy(tmp_path: Path) -> None:
+    assert (load(write(tmp_path, "")).policy, load(tmp_path).reasons) == ((), "optional")
+    table = (
+        '[tool.guard.policy]\nreasons = "required"\norder = "warn"\n"proxy-leak" = { by = "torch", action = "warn" }'
+    )
+    config = load(write(tmp_path, table))
+    assert config.policy == (Rule("order", "warn"), Rule("proxy-leak", "warn", "torch"))
+    assert config.reasons == "required"
 
 
 def test_the_root_is_found_from_below(tmp_path: Path) -> None:
@@ -72,6 +83,10 @@ def test_no_project_says_what_to_add(tmp_path: Path) -> None:
         ('baselines = "."', "wanted a folder below"),
         ('baselines = ".guard/x"', "wanted a folder below"),
         ('baselines = "checks"', "wanted a folder of its own"),
+        ("policy = 3", '"policy" .* wanted a table of classes'),
+        ('policy = { ordr = "warn" }', 'unknown class "ordr" in .tool.guard.policy.\n.*did you mean "order"'),
+        ('policy = { resons = "required" }', 'unknown class "resons".*\n.*did you mean "reasons"'),
+        ('policy = { reasons = "yes" }', '"reasons" .* wanted "optional" or "required", got \'yes\''),
         ('fixes = "yes"', 'wanted "allow", "warn" or "fail", got \'yes\''),
         ("timeout = -1", "wanted seconds"),
         ("timeout = nan", "wanted seconds"),

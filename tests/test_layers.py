@@ -26,6 +26,7 @@ FLOORS = (
     ("baselines",),
     ("ir",),
     ("specs", "findings", "config", "environment"),
+    ("policy",),
     ("errors",),
 )
 FLOOR = {room: len(FLOORS) - level for level, rooms in enumerate(FLOORS) for room in rooms}
@@ -113,6 +114,7 @@ def _starts_a_command(relative: str) -> bool:
         "environment",
         "errors",
         "findings",
+        "policy",
         "specs",
         "ir",
         "verdict",

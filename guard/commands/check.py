@@ -69,7 +69,7 @@ def run_checks(config: Config, options: CheckOptions) -> Run:
         run = _run(run, config, options)
     else:
         run = replace(run, outcomes=(_import(config.checks_prefix, "no such folder: there is nothing to check"),))
-    return replace(run, seconds=time.perf_counter() - started)
+    return replace(verdict.apply(config.policy, run), seconds=time.perf_counter() - started)
 
 
 def _run(run: Run, config: Config, options: CheckOptions) -> Run:

@@ -40,7 +40,7 @@ def update(options: UpdateOptions) -> int:
 
 def answered(outcome: Outcome) -> bool:
     """Tell whether a new baseline answers all that was found."""
-    kinds = {finding.kind for finding in outcome.findings}
+    kinds = {finding.kind for finding in (*outcome.findings, *outcome.warned)}
     return outcome.pending is not None and bool(kinds & ANSWERED) and kinds <= ANSWERED | {"fix"}
 
 
@@ -53,4 +53,4 @@ def settle(run: Run, settled: tuple[str, ...]) -> Run:
 
 def _settle(outcome: Outcome) -> Outcome:
     left = tuple(finding for finding in outcome.findings if finding.kind not in ANSWERED)
-    return replace(outcome, findings=left, pending=None)
+    return replace(outcome, findings=left, warned=(), ignored=(), pending=None)

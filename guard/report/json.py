@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from guard.findings import outcome_to_json
-from guard.report.summary import counts, need_fix
+from guard.report.summary import counts, ignored, need_fix, warnings
 from guard.verdict import exit_code
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ def render(run: Run) -> str:
             "exit_code": exit_code(run),
             "counts": counts(run),
             "need_fix": need_fix(run),
+            "warned": warnings(run),
+            "ignored": ignored(run),
             "full": run.full,
             "collected": run.collected,
             "interrupted": run.interrupted,
@@ -41,6 +43,6 @@ def dump(record: dict[str, Any]) -> str:
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
     plain = outcome_to_json(outcome)
-    keys = ("findings", "needs", "skipped", "notes", "seconds", "pending")
+    keys = ("findings", "warned", "ignored", "needs", "skipped", "notes", "seconds", "pending")
     rest = {key: plain[key] for key in keys} | {"seconds": round(outcome.seconds, 3)}
     return {"check": outcome.check, "nodeid": outcome.nodeid, "status": outcome.status, **rest}

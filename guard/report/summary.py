@@ -44,13 +44,24 @@ def need_fix(run: Run) -> int:
     return sum(bool(outcome.needs) and outcome.status == HOLDS for outcome in run.outcomes)
 
 
+def warnings(run: Run) -> int:
+    """Count the outcomes that hold because policy only warns."""
+    return sum(bool(outcome.warned) and outcome.status == HOLDS for outcome in run.outcomes)
+
+
+def ignored(run: Run) -> int:
+    """Count the outcomes in which policy ignores a drift."""
+    return sum(bool(outcome.ignored) for outcome in run.outcomes)
+
+
 def summary(run: Run) -> str:
     """Return ``31 hold (4 need a fix), 1 drift, 1 crash in 41 s``."""
     found = counts(run)
     parts = [f"{count} {NOUNS[status][count != 1]}" for status, count in found.items()]
-    needing = need_fix(run)
-    if needing:
-        parts[0] += f" ({needing} {NOUNS['fix'][needing != 1]})"
+    needing, warned = need_fix(run), warnings(run)
+    aside = [f"{needing} {NOUNS['fix'][needing != 1]}"] * bool(needing) + [f"{warned} with a warning"] * bool(warned)
+    if aside:
+        parts[0] += f" ({', '.join(aside)})"
     line = f"{', '.join(parts)} in {duration(run.seconds)}" if parts else f"in {duration(run.seconds)}"
     if not set(found) - {SKIPPED}:
         line = f"nothing was checked{': ' if parts else ' '}{line}"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from guard.baselines.names import quoted
 from guard.findings import HOLDS, KINDS, SKIPPED
 from guard.report.color import paint
+from guard.report.groups import Group, grouped, listed
 from guard.report.summary import duration, summary
 from guard.verdict import HOLD, exit_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from guard.findings import Finding, Outcome, Run
 
@@ -32,23 +34,25 @@ _RANK = {status: rank for rank, status in enumerate((*KINDS, SKIPPED, HOLDS))}
 
 
 def render(run: Run, *, color: bool = False, verbose: bool = False) -> str:
-    """Print a run: findings from worst to best, notes, the summary line.
+    """Print a run: findings from worst to best, each cause once, notes, the summary line.
 
     Args:
         run: What was seen.
         color: Whether to write ANSI codes.
-        verbose: Whether to list checks that hold or were skipped, too.
+        verbose: Whether to give every check its line: those that hold or were skipped, those whose finding is shown
+            with another's, and what policy ignores.
     """
     outcomes = sorted(run.outcomes, key=lambda outcome: (_RANK[outcome.status], outcome.check, outcome.nodeid))
-    blocks = [block for outcome in outcomes for block in _outcome(outcome, color=color, verbose=verbose)]
+    shown = _first_of_their_cause(outcomes)
+    blocks = [block for outcome in outcomes for block in _outcome(outcome, shown, color=color, verbose=verbose)]
     blocks += [f"note: {clean(note)}\n" for note in run.notes]
     blocks.append(f"{paint(summary(run), 'good' if exit_code(run) == HOLD else 'bad', color=color)}\n")
     return "".join(blocks)
 
 
-def render_finding(finding: Finding, *, color: bool = False) -> str:
+def render_finding(finding: Finding, *, color: bool = False, warned: bool = False) -> str:
     """Print one finding: kind, id and title; the indented body; where; the command to run."""
-    return "\n".join(_finding(finding, color=color)) + "\n"
+    return "\n".join(_finding(Group(finding), finding.fix, color=color, warned=warned)) + "\n"
 
 
 def clean(text: str) -> str:
@@ -56,9 +60,29 @@ def clean(text: str) -> str:
     return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
-def _outcome(outcome: Outcome, *, color: bool, verbose: bool) -> Iterator[str]:
-    for finding in sorted(outcome.findings, key=lambda finding: _RANK[finding.kind]):
-        yield render_finding(finding, color=color)
+def _first_of_their_cause(outcomes: Sequence[Outcome]) -> dict[Finding, Group]:
+    """Return the findings to show, each with those that it stands for."""
+    failing = [finding for outcome in outcomes for finding in _worst_first(outcome)]
+    warned = [finding for outcome in outcomes for finding in outcome.warned]
+    return {group.first: group for group in (*grouped(failing), *grouped(warned))}
+
+
+def _worst_first(outcome: Outcome) -> list[Finding]:
+    return sorted(outcome.findings, key=lambda finding: _RANK[finding.kind])
+
+
+def _outcome(outcome: Outcome, shown: Mapping[Finding, Group], *, color: bool, verbose: bool) -> Iterator[str]:
+    for findings, warned in ((_worst_first(outcome), False), (list(outcome.warned), True)):
+        for finding, after in zip_longest(findings, findings[1:]):
+            group = shown.get(finding)
+            if group is not None:
+                # one accept takes all that moved in a check: say it once
+                fix = None if after in shown and shown[after].fix == group.fix else group.fix
+                yield "\n".join(_finding(group, fix, color=color, warned=warned)) + "\n"
+            elif verbose:
+                yield f"{_head(finding, color=color, warned=warned)}\n"
+    if verbose:
+        yield from (f"ignored {_head(finding, color=False)} ({clean(finding.reason)})\n" for finding in outcome.ignored)
     if not outcome.findings and verbose:
         yield _quiet(outcome, color=color)
     for note in outcome.notes:
@@ -73,17 +97,28 @@ def _quiet(outcome: Outcome, *, color: bool) -> str:
     return f"{paint('holds', 'good', color=color)}: {name}{needs} in {duration(outcome.seconds)}\n"
 
 
-def _finding(finding: Finding, *, color: bool) -> Iterator[str]:
-    kind = paint(finding.kind, "news" if finding.kind in _NEWS else "bad", color=color)
-    subject = f"{_name(finding.check)} - " if finding.check else ""
-    yield f"{kind}: {subject}{clean(finding.title)}"
+def _finding(group: Group, fix: str | None, *, color: bool, warned: bool) -> Iterator[str]:
+    finding = group.first
+    yield _head(finding, color=color, warned=warned, more=len(group.checks) - 1)
     lines = [line for text in finding.lines for line in clean(text).split("\n")]
     for line in lines:
         yield f"  {paint(line, _SIGNS.get(line[:2]), color=color)}".rstrip()
     if finding.source is not None and not any(finding.source in line for line in lines):
         yield f"  at {clean(finding.source)}"
-    if finding.fix is not None:
-        yield f"  {_LEAD.get(finding.kind, 'try:')} {clean(finding.fix)}"
+    if warned and finding.reason:
+        yield f"  policy lets it pass: {clean(finding.reason)}"
+    if len(group.checks) > 1:
+        yield "  the same in"
+        yield from (f"    {clean(line)}" for line in listed(group.checks[1:]))
+    if fix is not None:
+        yield f"  {_LEAD.get(finding.kind, 'try:')} {clean(fix)}"
+
+
+def _head(finding: Finding, *, color: bool, warned: bool = False, more: int = 0) -> str:
+    kind = paint(finding.kind, "news" if finding.kind in _NEWS else "bad", color=color)
+    others = f" and {more} more" if more else ""
+    subject = f"{_name(finding.check)}{others} - " if finding.check else ""
+    return f"{'warning, ' if warned else ''}{kind}: {subject}{clean(finding.title)}"
 
 
 def _name(check: str) -> str:

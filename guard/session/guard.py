@@ -12,6 +12,7 @@ from guard.baselines.store import Store
 from guard.errors import GuardError, TorchMissingError, UsageError
 from guard.findings import Finding, Outcome
 from guard.ir.printer import print_program
+from guard.policy import must_fail, parse
 from guard.session import internal, record
 from guard.session.capture import Capture
 from guard.session.failure import CheckFailed
@@ -59,6 +60,7 @@ class Guard:
         tracer: Tracer,
         name: str | None = None,
         kwargs: Mapping[str, Any] | None = None,
+        policy: Mapping[str, object] | None = None,
     ) -> Capture:
         """Capture ``program(*args, **kwargs)`` and compare it with this check's baseline.
 
@@ -68,10 +70,11 @@ class Guard:
             tracer: how to capture it: ``MakeFx``, ``AotJoint`` or ``Compile``.
             name: tells several calls in one test apart; a second call needs one.
             kwargs: its keyword arguments.
+            policy: rules that come before the project's ``[tool.guard.policy]``: ``{"order": "warn"}``.
 
         Returns:
-            What was captured, so that hand-written counts can follow. A missing baseline fails the test at its end,
-            so that they are tried before anything is recorded.
+            What was captured, so that hand-written counts can follow. A missing baseline, and a drift that policy may
+            let pass, fail the test at its end, so that they are tried whatever becomes of it.
 
         Raises:
             CheckFailed: any other finding.
@@ -83,9 +86,11 @@ class Guard:
             job = Job(tracer, program, args, dict(kwargs or {}))
             return capture(job, check=check, fixes=fixes, cache=self.setting.config.state / "cache")
 
-        return self._check(name, run, recapture=True)
+        return self._check(name, run, policy, recapture=True)
 
-    def check_graph(self, graph_module: Any, *, name: str | None = None) -> Capture:
+    def check_graph(
+        self, graph_module: Any, *, name: str | None = None, policy: Mapping[str, object] | None = None
+    ) -> Capture:
         """Compare a ``torch.fx.GraphModule`` that the user's own pipeline captured with this check's baseline."""
 
         def run(check: str, _fixes: str) -> Any:
@@ -93,7 +98,7 @@ class Guard:
 
             return lower_module(graph_module, check=check)
 
-        return self._check(name, run, recapture=False)
+        return self._check(name, run, policy, recapture=False)
 
     def mesh(self, shape: tuple[int, ...], names: tuple[str, ...] | None = None) -> Any:
         """Return a ``DeviceMesh`` over a fake process group, which ends with this test."""
@@ -109,10 +114,18 @@ class Guard:
         if meshes is not None:
             meshes.close()
 
-    def _check(self, name: str | None, run: Callable[[str, str], Any], *, recapture: bool) -> Capture:
+    def _check(
+        self,
+        name: str | None,
+        run: Callable[[str, str], Any],
+        policy: Mapping[str, object] | None,
+        *,
+        recapture: bool,
+    ) -> Capture:
         check = self._claim(name)
         started = time.perf_counter()
         with self._reported(check, started):
+            rules = parse(policy or {}, "policy= of guard.check")
             with self.setting.watch.phase("tracing"):
                 captured = run(check, self.setting.fixes)
             with self.setting.watch.phase("comparing"):
@@ -122,7 +135,7 @@ class Guard:
                 with self.setting.watch.phase("tracing without fixes"):
                     bare = run(check, "off")
                 outcome = replace(outcome, needs=needs(captured.engaged, program, bare.program))
-        self._add(replace(outcome, seconds=time.perf_counter() - started))
+        self._add(replace(outcome, policy=rules, seconds=time.perf_counter() - started))
         return Capture(program)
 
     def _claim(self, name: str | None) -> str:
@@ -160,10 +173,15 @@ class Guard:
 
     def _add(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
-        # a missing baseline fails the test at its end (the plugin does), after the hand-written assertions
-        worse = next((finding for finding in outcome.findings if finding.kind != "missing"), None)
+        worse = next((finding for finding in outcome.findings if self._fails_now(finding, outcome)), None)
         if worse is not None:
             raise CheckFailed(worse)
+
+    def _fails_now(self, finding: Finding, outcome: Outcome) -> bool:
+        """Tell whether the test ends here; the plugin fails it at its end for what else was found."""
+        if finding.kind == "drift":
+            return must_fail((*outcome.policy, *self.setting.config.policy), finding.drift)
+        return finding.kind != "missing"
 
     @contextmanager
     def _reported(self, check: str, started: float) -> Iterator[None]:

@@ -20,6 +20,7 @@ from guard.session.seen import seen
 from guard.session.setting import Setting
 from guard.session.settle import settle
 from guard.session.watch import Watch
+from guard.verdict import judge_drifts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -114,12 +115,19 @@ class Project:
         if phase.result == "passed" and (report.when != "call" or not is_check):
             return
         recorded = guard.outcomes if guard is not None and report.when == "call" else ()
-        outcomes = settle(self._id(item), item.nodeid, recorded, phase)
+        outcomes = tuple(
+            # the controller of a run learns who moved a graph; here nobody does
+            judge_drifts(setting.config.policy, outcome, final=self.run is None)
+            for outcome in settle(self._id(item), item.nodeid, recorded, phase)
+        )
         report.guard_outcomes = json.dumps([outcome_to_json(outcome) for outcome in outcomes])  # type: ignore[attr-defined]
         findings = [finding for outcome in outcomes for finding in outcome.findings]
         if findings and (report.passed or phase.kind in {"check", "refused", "import"}):
             report.outcome = "failed"
             report.longrepr = "".join(render_finding(finding) for finding in findings).rstrip()
+        warned = [finding for outcome in outcomes for finding in outcome.warned]
+        if warned:
+            report.sections.append(("guard", "".join(render_finding(finding, warned=True) for finding in warned)))
 
     def _config(self, items: Sequence[pytest.Item]) -> Config:
         return self.setting(items[0].path.parent).config

@@ -40,7 +40,8 @@ def settle(check: str, nodeid: str, recorded: Sequence[Outcome], seen: Seen) -> 
     own = Outcome(check, nodeid, seconds=seen.seconds)
     if seen.kind == "xfail" and seen.result == "skipped":
         return tuple(
-            replace(o, findings=(), pending=None, skipped=f"expected to fail: {seen.title}") for o in recorded or [own]
+            replace(o, findings=(), warned=(), ignored=(), pending=None, skipped=f"expected to fail: {seen.title}")
+            for o in recorded or [own]
         )
     if seen.result == "skipped":
         return tuple(recorded) or (replace(own, skipped=seen.title or "skipped"),)
@@ -64,6 +65,9 @@ def _merged(first: Outcome, second: Outcome) -> Outcome:
     return replace(
         first,
         findings=tuple(dict.fromkeys((*first.findings, *second.findings))),
+        warned=tuple(dict.fromkeys((*first.warned, *second.warned))),
+        ignored=tuple(dict.fromkeys((*first.ignored, *second.ignored))),
+        policy=first.policy or second.policy,
         needs=tuple(dict.fromkeys((*first.needs, *second.needs))),
         notes=tuple(dict.fromkeys((*first.notes, *second.notes))),
         seconds=first.seconds + second.seconds,

@@ -9,7 +9,9 @@ from guard.findings import KINDS, Finding, Outcome, Run
 from guard.report.json import render
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "json.md"
-DRIFT = Finding("drift", "a::b", "+1 node", ("+ %2 \ud800",), 'guard accept "a::b"', "checks/test_a.py:3")
+DRIFT = Finding(
+    "drift", "a::b", "+1 node", ("+ %2 \ud800",), 'guard accept "a::b"', "checks/test_a.py:3", "structure", "code"
+)
 RUN = Run(
     (
         Outcome("b::a", "checks/test_b.py::test_a", needs=("nested-isolation",), seconds=0.25),
@@ -27,6 +29,8 @@ def test_the_whole_record() -> None:
         "exit_code": 1,
         "counts": {"holds": 1, "drift": 1},
         "need_fix": 1,
+        "warned": 0,
+        "ignored": 0,
         "full": False,
         "collected": 2,
         "interrupted": False,
@@ -46,8 +50,13 @@ def test_the_whole_record() -> None:
                         "lines": ["+ %2 \ud800"],
                         "fix": 'guard accept "a::b"',
                         "source": "checks/test_a.py:3",
+                        "drift": "structure",
+                        "by": "code",
+                        "reason": "",
                     }
                 ],
+                "warned": [],
+                "ignored": [],
                 "needs": [],
                 "skipped": None,
                 "notes": [],
@@ -59,6 +68,8 @@ def test_the_whole_record() -> None:
                 "nodeid": "checks/test_b.py::test_a",
                 "status": "holds",
                 "findings": [],
+                "warned": [],
+                "ignored": [],
                 "needs": ["nested-isolation"],
                 "skipped": None,
                 "notes": [],
