@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from guard import environment
-from guard.baselines import pending
+from guard.baselines import pending, reasons
 from guard.baselines.disk import drop_leftovers, open_state, remove, write_whole
 from guard.baselines.names import quoted
 from guard.baselines.pending import Broken, Pending
 from guard.baselines.store import Store
-from guard.errors import GraphSyntaxError, GuardError
+from guard.errors import GraphSyntaxError, GuardError, UsageError
 from guard.ir.parser import parse_bytes
 
 if TYPE_CHECKING:
@@ -64,23 +64,49 @@ def refuse_in_ci(environ: Mapping[str, str], *, in_ci: bool) -> None:
 
 
 def accept(
-    config: Config, checks: Sequence[str], *, in_ci: bool = False, environ: Mapping[str, str] | None = None
+    config: Config,
+    checks: Sequence[str],
+    *,
+    in_ci: bool = False,
+    environ: Mapping[str, str] | None = None,
+    reason: str = "",
 ) -> Accepted:
     """Make what waits for each check its baseline; each is taken or refused by itself.
 
     Refused: nothing waits, the pending file is broken, it was captured with fixes off, the baseline has moved since, or
     the disk does not take it.
 
+    Args:
+        config: the project.
+        checks: their ids.
+        in_ci: write although CI is set.
+        environ: in place of the process's.
+        reason: why; it is recorded beside the baselines, and without one the checks' older reasons go.
+
     Raises:
-        GuardError: In CI, another accept holds the lock, or the state folder cannot be written; nothing is lost.
+        GuardError: In CI, policy wants a reason, another accept holds the lock, or the state folder cannot be written;
+            nothing is lost.
     """
     refuse_in_ci(os.environ if environ is None else environ, in_ci=in_ci)
+    reason = reason_of(config, reason)
     done = Accepted()
     with _locked(config):
         drop_leftovers(config.baselines)
+        _read_reasons(config)  # one that does not read is told before anything is written
         for check in checks:
-            done += _accept_or_refuse(config, check)
+            done += _accept_or_refuse(config, check, reason)
     return done
+
+
+def reason_of(config: Config, text: str) -> str:
+    """Return a reason as it is recorded, "" for none.
+
+    Raises:
+        UsageError: Policy wants one, or it is no printable line.
+    """
+    if not text and config.reasons == "required":
+        raise UsageError('accept why? [tool.guard.policy] has reasons = "required"', 'pass --reason "why"')
+    return reasons.checked(text) if text else ""
 
 
 @contextmanager
@@ -96,10 +122,10 @@ def _locked(config: Config) -> Iterator[None]:
         raise GuardError(f'"{path}" cannot be written: {error.strerror}', "nothing was lost: try again") from error
 
 
-def _accept_or_refuse(config: Config, check: str) -> Accepted:
+def _accept_or_refuse(config: Config, check: str, reason: str) -> Accepted:
     """Accept one; what the disk does to it is its own refusal, so that what was written before it is still reported."""
     try:
-        return _accept_one(config, check)
+        return _accept_one(config, check, reason)
     except GuardError as error:
         return _refused(check, error.problem, f"guard accept {quoted(check)}")
     except OSError as error:
@@ -107,7 +133,7 @@ def _accept_or_refuse(config: Config, check: str) -> Accepted:
         return _refused(check, f'"{shown}" cannot be written: {error.strerror}', f"guard accept {quoted(check)}")
 
 
-def _accept_one(config: Config, check: str) -> Accepted:
+def _accept_one(config: Config, check: str, reason: str) -> Accepted:
     found = pending.read_pending(config, check)
     if found is None:
         return _refused(check, "nothing waits for it", "guard check")
@@ -116,11 +142,11 @@ def _accept_one(config: Config, check: str) -> Accepted:
     store = Store(config)
     baseline = store.read(check)
     if baseline == found.text:  # an accept that was killed after its write, or the same capture twice
-        return _settle(config, found)
+        return _settle(config, found, reason)
     refusal = _refusal(store, found, baseline)
     if refusal is not None:
         return _refused(check, refusal, f"guard check {quoted(check)}")
-    return _take(store, found)
+    return _take(store, found, reason)
 
 
 def _refused(check: str, why: str, fix: str) -> Accepted:
@@ -151,32 +177,49 @@ def _wrong_text(check: str, text: bytes, shown: str) -> str | None:
     return None if program.check == check else f"its pending file holds check {quoted(program.check)}"
 
 
-def _take(store: Store, found: Pending) -> Accepted:
+def _take(store: Store, found: Pending, reason: str) -> Accepted:
     path, config = store.path(found.check), store.config
     shown = (store.shown(path),)
-    warnings = _moved_sources(config, found)
+    warnings = tuple(f"{text}; run: guard check {quoted(found.check)}" for text in moved_sources(config, found))
     if found.text is None:
         remove(path, config.baselines)
-        return Accepted(removed=shown, warnings=warnings) + _settle(config, found)
+        return Accepted(removed=shown, warnings=warnings) + _settle(config, found, reason)
     write_whole(path, found.text)
-    return Accepted(written=shown, warnings=warnings) + _settle(config, found)
+    return Accepted(written=shown, warnings=warnings) + _settle(config, found, reason)
 
 
-def _settle(config: Config, found: Pending) -> Accepted:
+def _settle(config: Config, found: Pending, reason: str) -> Accepted:
     """Finish what a written baseline began; after a kill the pending file is there to do it again."""
-    recorded = () if found.text is None else _record_environment(config, found)
+    recorded = _record_reason(config, found.check, reason)
+    recorded += () if found.text is None else _record_environment(config, found)
     pending.drop_pending(config, found.check)
     return Accepted(written=recorded, settled=(found.check,))
 
 
-def _moved_sources(config: Config, found: Pending) -> tuple[str, ...]:
+def _record_reason(config: Config, check: str, reason: str) -> tuple[str, ...]:
+    """Write the check's reason in place of that of its last accept; return the file's path if it changed."""
+    before = _read_reasons(config)
+    if before.get(check, "") == reason:
+        return ()
+    others = {other: why for other, why in before.items() if other != check}
+    path = config.baselines / reasons.FILE
+    write_whole(path, reasons.dump(others | {check: reason} if reason else others))
+    return (Store(config).shown(path),)
+
+
+def _read_reasons(config: Config) -> dict[str, str]:
+    return reasons.read(config.baselines, Store(config).shown(config.baselines / reasons.FILE))
+
+
+def moved_sources(config: Config, found: Pending) -> tuple[str, ...]:
+    """Return a sentence where sources have changed since the capture, else nothing."""
     wanted = dict(found.meta.sources)
     now = pending.digests(config.root, wanted)
     moved = [source for source, digest in wanted.items() if now.get(source) != digest]
     if not moved:
         return ()
     names = ", ".join(moved[:SHOWN_SOURCES]) + (" ..." if len(moved) > SHOWN_SOURCES else "")
-    return (f"{quoted(found.check)} was captured before {names} changed; run: guard check {quoted(found.check)}",)
+    return (f"{quoted(found.check)} was captured before {names} changed",)
 
 
 def _record_environment(config: Config, found: Pending) -> tuple[str, ...]:

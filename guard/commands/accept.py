@@ -34,7 +34,7 @@ def accept(options: AcceptOptions) -> int:
     if not checks:
         print("nothing is pending")
         return verdict.HOLD
-    done = take(config, checks, in_ci=options.in_ci)
+    done = take(config, checks, in_ci=options.in_ci, reason=options.reason)
     report(config, done)
     return verdict.USAGE if done.refused else verdict.HOLD
 
@@ -47,7 +47,13 @@ def pending_list(there: tuple[str, ...]) -> str:
 
 
 def report(config: Config, done: Accepted) -> None:
-    """Print what an accept did: refusals and warnings on stderr, the rest on stdout."""
+    """Print what an accept did, and the next command: refusals and warnings on stderr, the rest on stdout."""
+    tell(done)
+    stage(config, done)
+
+
+def tell(done: Accepted) -> None:
+    """Print what an accept did."""
     for check in done.settled:
         print(f"accepted: {quoted(check)}")
     for path in done.removed:
@@ -56,6 +62,10 @@ def report(config: Config, done: Accepted) -> None:
         print(f"warning: {text}", file=sys.stderr)
     for text in done.refused:
         print(f"refused: {text}", file=sys.stderr)
+
+
+def stage(config: Config, done: Accepted) -> None:
+    """Print the command that stages what accepts wrote, if they did."""
     paths = tuple(sorted({*done.written, *done.removed}))
     if paths:
         print(git_add(paths, config.baselines.relative_to(config.root).as_posix()))

@@ -95,8 +95,9 @@ def _format(made: Parser) -> None:
     made.add_argument("--format", type=_choice("text", "json"), default="text", metavar="text|json")
 
 
-def _in_ci(made: Parser) -> None:
+def _accepting(made: Parser) -> None:
     made.add_argument("--in-ci", action="store_true", help="write baselines although CI is set in the environment")
+    made.add_argument("--reason", default="", metavar="TEXT", help="why: recorded in the baselines' reasons.toml")
 
 
 def _run_flags(made: Parser) -> None:
@@ -117,6 +118,7 @@ def _check_flags(made: Parser) -> None:
     made.add_argument(
         "--fixes", type=_choice("on", "off"), default="on", metavar="on|off", help="off: trace with torch as it is"
     )
+    made.add_argument("--against", metavar="REF", help="trace the code of this commit, too: who moved what drifted?")
     _format(made)
     made.add_argument("-x", "--exitfirst", action="store_true", help="stop after the first check that does not hold")
     made.add_argument("--pdb", action="store_true", help="no workers; enter the debugger where a check fails")
@@ -126,12 +128,12 @@ def _check_flags(made: Parser) -> None:
 
 def _update_flags(made: Parser) -> None:
     _run_flags(made)
-    _in_ci(made)
+    _accepting(made)
 
 
 def _accept_flags(made: Parser) -> None:
     _reject_flags(made)
-    _in_ci(made)
+    _accepting(made)
 
 
 def _reject_flags(made: Parser) -> None:
@@ -166,8 +168,8 @@ def _check_options(namespace: argparse.Namespace, passed: tuple[str, ...]) -> ob
 
 def _update_options(namespace: argparse.Namespace, _: tuple[str, ...]) -> object:
     fields = _fields(namespace)
-    in_ci = fields.pop("in_ci")
-    return options.UpdateOptions(check=options.CheckOptions(**fields), in_ci=in_ci)
+    own = {name: fields.pop(name) for name in ("in_ci", "reason")}
+    return options.UpdateOptions(check=options.CheckOptions(**fields), **own)
 
 
 class Arguments(NamedTuple):

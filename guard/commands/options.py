@@ -39,6 +39,10 @@ class CheckOptions:
     """What followed ``--``, as typed."""
     quiet: bool = False
     """No progress while it runs."""
+    against: str | None = None
+    """A commit whose code is traced too, to tell who moved what drifted."""
+    lenient: bool = False
+    """Leave out ids that name no check."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,8 @@ class AcceptOptions:
     ids: tuple[str, ...] = ()
     everything: bool = False
     in_ci: bool = False
+    reason: str = ""
+    """Why; recorded with the baselines."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,7 @@ class UpdateOptions:
 
     check: CheckOptions
     in_ci: bool = False
+    reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from guard import verdict
-from guard.baselines.accept import Accepted, refuse_in_ci
+from guard.baselines.accept import Accepted, reason_of, refuse_in_ci
 from guard.baselines.accept import accept as take
 from guard.commands.accept import report
 from guard.commands.check import run_checks
@@ -28,9 +28,10 @@ def update(options: UpdateOptions) -> int:
     """Check and accept; the exit code is that of what remains, or 2 where an accept was refused."""
     refuse_in_ci(os.environ, in_ci=options.in_ci)
     config = load()
+    reason = reason_of(config, options.reason)  # before the run, which takes its time
     run = run_checks(config, options.check)
     chosen = tuple(sorted(outcome.check for outcome in run.outcomes if answered(outcome)))
-    done = Accepted() if run.interrupted else take(config, chosen, in_ci=options.in_ci)
+    done = Accepted() if run.interrupted else take(config, chosen, in_ci=options.in_ci, reason=reason)
     rest = settle(run, done.settled)
     painted = color.wanted(sys.stdout, os.environ)
     print(terminal.render(rest, color=painted, verbose=options.check.verbose), end="")
