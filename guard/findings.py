@@ -48,6 +48,8 @@ class Finding:
     """Of a drift, its class: one of guard.drift.change.CLASSES."""
     by: str = ""
     """Of a drift, who moved it: ``torch``, ``code`` or ``both``; "" where that is not known."""
+    evidence: tuple[str, ...] = ()
+    """What has changed since the baseline, and what that says of ``by``; of a check's first finding only."""
     reason: str = ""
     """Why policy warns of it or ignores it."""
 
@@ -113,4 +115,4 @@ def outcome_from_json(data: dict[str, Any]) -> Outcome:
 
 
 def _finding(data: dict[str, Any]) -> Finding:
-    return Finding(**{**data, "lines": tuple(data["lines"])})
+    return Finding(**{**data, "lines": tuple(data["lines"]), "evidence": tuple(data["evidence"])})

@@ -36,6 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--guard-run", default=None, help=argparse.SUPPRESS)  # folder of a contained run
     group.addoption("--guard-root", default=None, help=argparse.SUPPRESS)
     group.addoption("--guard-select", default="[]", help=argparse.SUPPRESS)  # selectors as JSON
+    group.addoption("--guard-lenient", action="store_true", help=argparse.SUPPRESS)  # some of them may name nothing
 
 
 @pytest.fixture
@@ -70,7 +71,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep what ``guard check`` was asked for; first, because ``-k`` and ``-m`` choose from that."""
     if config.getoption("guard_run"):
-        dropped = _project(config).select(items, json.loads(config.getoption("guard_select")))
+        selectors, lenient = json.loads(config.getoption("guard_select")), config.getoption("guard_lenient")
+        dropped = _project(config).select(items, selectors, lenient=lenient)
         if dropped:
             config.hook.pytest_deselected(items=dropped)
     del session

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard import verdict
-from guard.commands import engine, workers
+from guard.commands import against, engine, workers
 from guard.commands.collection import Collection, modules, read_collection, refuse_unknown
 from guard.commands.orphans import orphans
 from guard.commands.progress import progress
@@ -21,6 +21,7 @@ from guard.environment import current
 from guard.errors import UsageError
 from guard.findings import Finding, Outcome, Run
 from guard.report import color, json, terminal
+from guard.session import evidence
 from guard.session.settle import merge
 
 if TYPE_CHECKING:
@@ -64,9 +65,10 @@ def run_checks(config: Config, options: CheckOptions) -> Run:
     started = time.perf_counter()
     engine.check_expressions(options)
     options = replace(options, ids=from_root(options.ids, config))
+    ref = against.find(config, options) if options.against is not None else None
     run = Run(environment=current(options.device).as_dict())
     if config.checks.is_dir():
-        run = _run(run, config, options)
+        run = _explained(_run(run, config, options), config, options, ref)
     else:
         run = replace(run, outcomes=(_import(config.checks_prefix, "no such folder: there is nothing to check"),))
     return replace(verdict.apply(config.policy, run), seconds=time.perf_counter() - started)
@@ -87,6 +89,16 @@ def _run(run: Run, config: Config, options: CheckOptions) -> Run:
         outcomes += orphans(config, collection.known, outcomes)
     notes += _why_nothing(config, options, collection) if not outcomes and not notes else ()
     return replace(run, outcomes=outcomes, full=full, collected=recorder.collected, notes=notes)
+
+
+def _explained(run: Run, config: Config, options: CheckOptions, ref: against.Ref | None) -> Run:
+    """Say who moved what drifted: by evidence, then, where it was asked for, by what another commit's code captures."""
+    if run.interrupted:
+        return run
+    if options.fixes == "on":  # else no baseline was recorded so
+        outcomes, notes = evidence.attach(config, run.outcomes, current(options.device))
+        run = replace(run, outcomes=outcomes, notes=(*run.notes, *notes))
+    return run if ref is None else against.settle(run, config, options, ref)
 
 
 def _pytest(config: Config, options: CheckOptions, folder: Path, tell: Callable[[int, int], None]) -> Ended:

@@ -40,13 +40,14 @@ def run_folder(state: Path) -> Iterator[Path]:
 
 def _remove_leftovers(runs: Path) -> None:
     for folder in runs.glob("*"):
-        if folder.name.isdigit() and not _alive(int(folder.name)):
+        if folder.name.isdigit() and not alive(int(folder.name)):
             shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # another run's folder is in it
             folder.parent.rmdir()
 
 
-def _alive(pid: int) -> bool:
+def alive(pid: int) -> bool:
+    """Tell whether a process of this machine still runs; of Windows' always yes."""
     if os.name == "nt":  # there, os.kill(pid, 0) ends the process
         return True
     try:

@@ -14,7 +14,7 @@ from guard.report.summary import duration, summary
 from guard.verdict import HOLD, exit_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from guard.findings import Finding, Outcome, Run
 
@@ -60,6 +60,12 @@ def clean(text: str) -> str:
     return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
+def rows(lines: Iterable[str], *, color: bool = False) -> Iterator[str]:
+    """Indent the rows of a change and colour what was added and removed."""
+    for line in (line for text in lines for line in clean(text).split("\n")):
+        yield f"  {paint(line, _SIGNS.get(line[:2]), color=color)}".rstrip()
+
+
 def _first_of_their_cause(outcomes: Sequence[Outcome]) -> dict[Finding, Group]:
     """Return the findings to show, each with those that it stands for."""
     failing = [finding for outcome in outcomes for finding in _worst_first(outcome)]
@@ -100,11 +106,10 @@ def _quiet(outcome: Outcome, *, color: bool) -> str:
 def _finding(group: Group, fix: str | None, *, color: bool, warned: bool) -> Iterator[str]:
     finding = group.first
     yield _head(finding, color=color, warned=warned, more=len(group.checks) - 1)
-    lines = [line for text in finding.lines for line in clean(text).split("\n")]
-    for line in lines:
-        yield f"  {paint(line, _SIGNS.get(line[:2]), color=color)}".rstrip()
-    if finding.source is not None and not any(finding.source in line for line in lines):
+    yield from rows(finding.lines, color=color)
+    if finding.source is not None and not any(finding.source in line for line in finding.lines):
         yield f"  at {clean(finding.source)}"
+    yield from (f"  {clean(line)}" for line in finding.evidence)
     if warned and finding.reason:
         yield f"  policy lets it pass: {clean(finding.reason)}"
     if len(group.checks) > 1:

@@ -62,13 +62,16 @@ class Project:
         test = Subject(self._nodeid(item), self._source(item), self._refusal(item, setting.config))
         return Guard(setting, test)
 
-    def select(self, items: list[pytest.Item], selectors: Sequence[str]) -> list[pytest.Item]:
-        """Keep in ``items`` what the selectors name, none where one selector names nothing; return the rest."""
+    def select(self, items: list[pytest.Item], selectors: Sequence[str], *, lenient: bool) -> list[pytest.Item]:
+        """Keep in ``items`` what the selectors name; return the rest.
+
+        None is kept where one selector names nothing, unless the choice is ``lenient``.
+        """
         ids = [self._id(item) for item in items]
         self._shared = _shared_files(items, ids)
         prefix = self._config(items).checks_prefix if items else ""
         chosen = {selector: matches(selector.partition("#")[0], ids, prefix) for selector in selectors}
-        unknown = [selector for selector, found in chosen.items() if not found]
+        unknown = [selector for selector, found in chosen.items() if not found and not lenient]
         wanted = set() if unknown else {check for found in chosen.values() for check in found}
         self._left = {"known": ids, "unknown": unknown}
         if not selectors:
