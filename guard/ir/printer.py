@@ -106,20 +106,21 @@ def _body(nodes: tuple[Node, ...], lines: list[str]) -> None:
         parts = [refs[arg[0]] if type(arg) is Ref else texts[type(arg)](arg) for arg in args]
         if kwargs:
             parts += [f"{keywords[key]}={texts[type(arg)](arg)}" for key, arg in kwargs]
-        call = f"{words[target]}({', '.join(parts) if len(parts) <= 16 else wrap(parts)})"  # noqa: PLR2004 - LINE_ITEMS
-        if effects:
-            call += f" {{{', '.join([_effect(effect, refs) for effect in effects])}}}"
-        if tags:
-            call += "".join([f" #{_tag(tag)}" for tag in tags])
+        given = ", ".join(parts) if len(parts) <= 16 else wrap(parts)  # noqa: PLR2004 - LINE_ITEMS
+        tail = _tail(effects, tags, refs) if effects or tags else ""
         if len(results) == 1:
             value, type_ = results[0]
             text = known.get(id(type_)) or types[type_]
-            lines.append(f"  {'_' if value is None else refs[value]}: {text} = {call}")
-        elif results:
-            left = ", ".join([f"{'_' if value is None else refs[value]}: {types[type_]}" for value, type_ in results])
-            lines.append(f"  {left} = {call}")
+            name = "_" if value is None else refs[value]
+            lines.append(f"  {name}: {text} = {words[target]}({given}){tail}")
         else:
-            lines.append(f"  {call}")
+            left = ", ".join([f"{'_' if value is None else refs[value]}: {types[type_]}" for value, type_ in results])
+            lines.append(f"  {left}{' = ' if left else ''}{words[target]}({given}){tail}")
+
+
+def _tail(effects: tuple[Effect, ...], tags: tuple[str, ...], refs: _Refs) -> str:
+    text = f" {{{', '.join([_effect(effect, refs) for effect in effects])}}}" if effects else ""
+    return text + "".join([f" #{_tag(tag)}" for tag in tags])
 
 
 class _Types:

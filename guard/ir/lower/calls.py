@@ -30,6 +30,19 @@ _BARRIER = (Effect("barrier"),)
 _MODE = (Effect("mode"),)
 
 
+_OPERATORS: dict[int, Operator] = {}
+_OVERLOADS: list[Any] = []
+
+
+def _described(target: Any) -> Operator:
+    """Describe a target; an overload only once, since torch keeps it for good and its id stays its own."""
+    op = describe(target)
+    if isinstance(target, torch._ops.OpOverload):
+        _OVERLOADS.append(target)
+        _OPERATORS[id(target)] = op
+    return op
+
+
 class Calls:
     """Lowers the calls of one graph."""
 
@@ -38,9 +51,9 @@ class Calls:
         self._literals = literals
         self._types = types
         self._bodies = bodies
-        self._operators: dict[int, Operator] = {}
-        self._kept: list[Any] = []
         self._count = 0
+        self.effectful: list[tuple[tuple[Effect, ...], tuple[Result, ...]]] = []
+        """Effects and results of the nodes that have effects, in order."""
 
     def call(self, node: torch.fx.Node) -> Node | None:
         """Lower one call_function; None for a getitem that was folded into its operand."""
@@ -49,7 +62,7 @@ class Calls:
         if target is getitem and node in refs:
             return None
         # by identity, since OpOverload hashes in Python
-        op = self._operators.get(id(target)) or self._described(target)
+        op = _OPERATORS.get(id(target)) or _described(target)
         # the two commonest kinds of argument in line: this runs once an argument of graphs of 100k nodes
         convert = self._literals.arg
         args = tuple([refs[a] if type(a) is FxNode else a if type(a) in ATOMS else convert(a) for a in node.args])
@@ -65,15 +78,12 @@ class Calls:
             effects = (_new(Effect, ("alias", (args[0][0],))),)
         else:
             effects = self._effects(op, args, kwargs, results)
+        if effects:
+            self.effectful.append((effects, results))
         tags = _tags(meta) if "partitioner_tag" in meta or "recompute" in meta else ()
         source = meta.get(SOURCE) or (source_of(meta) if "stack_trace" in meta else None)
         found: Node = _new(Node, (results, op.name, args, kwargs, effects, tags, source))
         return found
-
-    def _described(self, target: Any) -> Operator:
-        op = self._operators[id(target)] = describe(target)
-        self._kept.append(target)
-        return op
 
     def opaque_call(self, node: torch.fx.Node) -> Node:
         """Lower a call_module or call_method: guard cannot see inside, so nothing moves over it."""
@@ -98,10 +108,15 @@ class Calls:
         return name
 
     def _one(self, node: torch.fx.Node, op: Operator, meta: dict[str, Any]) -> tuple[Result, ...]:
-        """As name_results, for the common case and without its calls."""
+        """As name_results, for the common case and with the look-up of its type in line."""
         types = self._types
-        looks = types.mixed or op.moves or op.views
-        found = types.of_meta(meta, offset=op.views) if looks else types.of_shape(meta)
+        try:
+            # (shape, dtype, requires_grad, stride), the head of TensorMetadata: not hashable where a size is symbolic
+            found: Type | None = None if op.looks or types.mixed else types.here.get(meta["tensor_meta"][:4])
+        except (KeyError, TypeError):
+            found = None
+        if found is None:
+            found = types.of_meta(meta, offset=op.views) if op.looks or types.mixed else types.of_shape(meta)
         if not node.users:
             return (_new(Result, (None, found)),)
         name = str(self._count)
@@ -157,15 +172,17 @@ class Calls:
         return self._types.device
 
 
-def alias_bases(inputs: Iterable[str], nodes: Iterable[Node]) -> dict[str, str]:
+def alias_bases(
+    inputs: Iterable[str], effectful: Iterable[tuple[tuple[Effect, ...], tuple[Result, ...]]]
+) -> dict[str, str]:
     """Value -> the input whose storage it may share, by the alias effects of the nodes between."""
     bases = {name: name for name in inputs}
-    for node in nodes:
-        for effect in node.effects:
+    for effects, results in effectful:
+        for effect in effects:
             if effect.kind == "alias":
-                base = next((bases[name] for name in effect.on if name in bases), None)
+                base = next((bases[str(name)] for name in effect.on if name in bases), None)
                 if base is not None:
-                    bases.update((r.name, base) for r in node.results if r.name is not None)
+                    bases.update((r.name, base) for r in results if r.name is not None)
     return bases
 
 

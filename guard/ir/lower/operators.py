@@ -60,8 +60,8 @@ class Operator(NamedTuple):
     """One tensor or number, by the schema: the common case, told by one flag."""
     views: bool = False
     """Its results may have a storage offset."""
-    moves: bool = True
-    """Its results may be on another device than its operands."""
+    looks: bool = True
+    """Its results may be views or on another device than its operands: shape and dtype do not tell their type."""
     view: bool = False
     """A plain view of its first argument and nothing else: told by one flag too."""
 
@@ -100,7 +100,7 @@ def _from_schema(op: Any) -> Operator:
         str(op), tuple(writes), tuple(aliases), tuple(groups), random, comm, barrier=profiler,
         plain=not (writes or aliases or random or comm or profiler), returns=len(schema.returns),
         single=len(schema.returns) == 1 and not str(schema.returns[0].type).startswith("List"), views=bool(aliases),
-        moves=_may_move(op),
+        looks=_may_move(op) or bool(aliases),
         view=[argument.place for argument in aliases] == [0] and not (writes or random or comm or profiler),
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -44,7 +45,8 @@ class Types:
         self.mixed = False
         """A value on another device than the graph's has been met: from then on each value's own is read."""
         self._static: dict[Any, TensorType] = {}
-        self._here: dict[Any, TensorType] = {}
+        self.here: dict[Any, TensorType] = {}
+        """By shape, dtype, requires_grad and stride: what can only be on the graph's device and begin its storage."""
         self._interned: dict[Type, Type] = {}
 
     def of_node(self, node: torch.fx.Node, *, offset: bool = False) -> Type:
@@ -59,16 +61,11 @@ class Types:
         tensor: Any = meta.get("tensor_meta")
         if type(tensor) is not TensorMetadata:
             return self.of_meta(meta)
-        try:
-            known = self._here.get(key := tensor[:4])
-        except TypeError:  # symbolic sizes have no hash
-            return self.of_meta(meta)
-        if known is None:
-            found = self.of_meta(meta)
-            if not isinstance(found, TensorType) or found.device is not None:
-                return found
-            known = self._here[key] = found
-        return known
+        found = self.of_meta(meta)
+        with contextlib.suppress(TypeError):  # symbolic sizes have no hash
+            if isinstance(found, TensorType) and found.device is None:
+                self.here[tensor[:4]] = found
+        return found
 
     def of_meta(self, meta: dict[str, Any], *, offset: bool = False) -> Type:
         """Type by a node's meta: by ``tensor_meta`` where it is, since reading a FakeTensor costs ten times as much."""

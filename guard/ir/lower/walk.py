@@ -110,7 +110,7 @@ class Walk:
             self._lifted[known.name] = Input(known.name, found, known.role, known.labels)
 
     def _outputs(self, node: torch.fx.Node) -> Iterator[Output]:
-        bases = alias_bases([i.name for i in (*self._inputs, *self._lifted.values())], self._nodes)
+        bases = alias_bases([i.name for i in (*self._inputs, *self._lifted.values())], self._calls.effectful)
         for index, leaf in enumerate(_leaves(node.args[0])):
             known = self._context.returned
             what = known[index] if index < len(known) else Returned()
@@ -155,7 +155,18 @@ def _no_collection() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            _age()
             gc.enable()
+
+
+def _age() -> None:
+    """Put what was just made among the old: all of it is alive, and the next young collection would visit each in vain.
+
+    freeze and unfreeze splice lists and look at nothing; they are left alone where somebody else has frozen objects.
+    """
+    if gc.get_freeze_count() == 0:
+        gc.freeze()
+        gc.unfreeze()
 
 
 def graph_device(module: torch.fx.GraphModule) -> str:
