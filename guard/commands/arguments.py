@@ -91,8 +91,9 @@ def _ids(made: Parser, line: str) -> None:
     made.add_argument("ids", nargs="*", metavar="ID", help=f"{line}: short or node ids, paths, prefixes, * and ?")
 
 
-def _format(made: Parser) -> None:
-    made.add_argument("--format", type=_choice("text", "json"), default="text", metavar="text|json")
+def _format(made: Parser, *more: str) -> None:
+    known = ("text", "json", *more)
+    made.add_argument("--format", type=_choice(*known), default="text", metavar="|".join(known))
 
 
 def _accepting(made: Parser) -> None:
@@ -152,6 +153,18 @@ def _show_flags(made: Parser) -> None:
     _format(made)
 
 
+def _diff_flags(made: Parser) -> None:
+    made.add_argument(
+        "ids",
+        nargs="*",
+        metavar="GRAPH",
+        help="a file, or a check for its baseline; one check alone: what waits for it",
+    )
+    made.add_argument("--since", metavar="REF", help="list the baselines that this branch re-recorded since REF")
+    made.add_argument("-v", "--verbose", action="store_true", help="with --since: the rows that changed, too")
+    _format(made, "markdown")
+
+
 def _make(kind: Callable[..., object]) -> Callable[[argparse.Namespace, tuple[str, ...]], object]:
     """Build options whose fields are the flags' names."""
     return lambda namespace, _: kind(**_fields(namespace))
@@ -186,6 +199,7 @@ _VERBS = {
     "update": Arguments(_update_flags, _update_options),
     "list": Arguments(_list_flags, _make(options.ListOptions)),
     "show": Arguments(_show_flags, _make(options.ShowOptions)),
+    "diff": Arguments(_diff_flags, _make(options.DiffOptions)),
     "doctor": Arguments(_format, _make(options.DoctorOptions)),
     "selftest": Arguments(_format, _make(options.SelftestOptions)),
 }

@@ -91,6 +91,19 @@ class ShowOptions:
 
 
 @dataclass(frozen=True)
+class DiffOptions:
+    """``guard diff``."""
+
+    ids: tuple[str, ...] = ()
+    """Two graphs: files, or checks for their baselines; one check for its baseline and what waits. With ``since`` the
+    checks to list."""
+    since: str | None = None
+    """A revision of git's: list the baselines that this branch re-recorded."""
+    format: Literal["text", "json", "markdown"] = "text"
+    verbose: bool = False
+
+
+@dataclass(frozen=True)
 class DoctorOptions:
     """``guard doctor``."""
 

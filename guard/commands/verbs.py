@@ -45,6 +45,15 @@ VERBS = {
         ('guard show "nested_trace::expand[real-fake]"', 'guard show "nested_trace::expand[real-fake]" --pending'),
         "show:show",
     ),
+    "diff": Verb(
+        "Say what moved between two graphs, or which baselines this branch re-recorded.",
+        (
+            "guard diff before.graph after.graph",
+            'guard diff "nested_trace::expand[real-fake]"',
+            "guard diff --since main",
+        ),
+        "diff:diff",
+    ),
     "doctor": Verb(
         "Say what this torch is, and which of its defects guard mends while tracing.",
         ("guard doctor", "guard doctor --format json"),
