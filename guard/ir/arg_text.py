@@ -9,6 +9,7 @@ from guard.ir.expr import Apply, Symbol
 from guard.ir.expr_text import print_expr
 from guard.ir.graph import Body, Digest, Group, Mapping, Opaque, Ref, Slice, Token
 from guard.ir.literals import SHORT_DTYPES, complex_number, device, dtype, name, quote
+from guard.ir.ranks import print_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +76,7 @@ TEXT: dict[type, Callable[[Any], str]] = {
     Slice: lambda it: f"slice({print_arg(it.start)}, {print_arg(it.stop)}, {print_arg(it.step)})",
     Mapping: _mapping,
     Body: lambda body: f"@{name(body.name)}",
-    Group: lambda group: f"group({', '.join(map(str, group.ranks))})",
+    Group: lambda group: f"group({print_ranks(group.ranks)})",
     Opaque: lambda opaque: f"opaque({quote(opaque.name)})",
     Digest: lambda digest: f"digest({quote(digest.text)})",
 }

@@ -9,6 +9,7 @@ from guard.ir.arg_text import TEXT, one_line, print_arg, print_ref, rows, wrap
 from guard.ir.expr_text import print_expr
 from guard.ir.graph import EFFECTS, Ref
 from guard.ir.literals import device, keyword, quote, word
+from guard.ir.ranks import print_ranks
 from guard.ir.type_text import print_type
 
 if TYPE_CHECKING:
@@ -142,7 +143,8 @@ def _effect(effect: Effect, refs: _Refs) -> str:
         return kind
     if kind in ("alias", "write"):
         return f"{kind} {', '.join([refs[item] if isinstance(item, str) else str(item) for item in on])}"
-    return f"{kind} {', '.join([_place(item) for item in on])}"
+    ranks = [item for item in on if isinstance(item, int)]
+    return f"{kind} {print_ranks(ranks) if len(ranks) == len(on) else ', '.join([_place(item) for item in on])}"
 
 
 def _place(item: str | int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from guard.ir.graph import EFFECTS, Effect, Node, Result
+from guard.ir.ranks import read_ranks
 from guard.ir.read_arg import read_arg
 from guard.ir.read_token import read_device
 from guard.ir.read_type import read_type
@@ -101,13 +102,11 @@ def _effect(cursor: Cursor) -> Effect:
     while not (cursor.at("}") or cursor.at(",")) or (on and cursor.at(",") and cursor.after.text not in EFFECTS):
         if on:
             cursor.expect(",")
-        on.append(_place(cursor, kind))
+        on += read_ranks(cursor) if cursor.token.kind == "number" else (_place(cursor, kind),)
     return Effect(kind, tuple(on))
 
 
-def _place(cursor: Cursor, kind: str) -> str | int:
-    if cursor.token.kind == "number":
-        return cursor.integer("a rank")
+def _place(cursor: Cursor, kind: str) -> str:
     if kind in ("alias", "write"):
         return cursor.spelled(cursor.expect_kind("ref", "a value such as %x"), 1)
     return read_device(cursor)

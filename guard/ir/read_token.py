@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from guard.ir.literals import SHORT_DTYPES
+from guard.ir.ranks import read_ranks
 from guard.ir.read_expr import read_expr
 
 if TYPE_CHECKING:
@@ -39,12 +40,12 @@ def read_device(cursor: Cursor, what: str = "a device such as cuda:0") -> str:
 
 
 def read_integers(cursor: Cursor, close: str) -> tuple[int, ...]:
-    """Read integers up to and with the closing bracket."""
+    """Read integers, or slices of ranks, up to and with the closing bracket."""
     values: list[int] = []
     while not cursor.accept(close):
         if values:
             cursor.expect(",")
-        values.append(cursor.integer("an integer"))
+        values += read_ranks(cursor)
     return tuple(values)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from guard.ir.expr import Symbol
 from guard.ir.expr_text import print_expr
 from guard.ir.literals import complex_number, device, dtype, quote, word
+from guard.ir.ranks import print_ranks
 from guard.ir.types import DTensorType, ListType, OpaqueType, ScalarType, SubclassType, TensorType, UnknownType
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def print_mesh(mesh: Mesh) -> str:
     """Print ``mesh(2, 4)``; the ranks only where they do not count from 0."""
     parts = [str(size) for size in mesh.shape]
     if mesh.ranks is not None:
-        parts.append(f"ranks=[{', '.join(map(str, mesh.ranks))}]")
+        parts.append(f"ranks=[{print_ranks(mesh.ranks)}]")
     return f"mesh({', '.join(parts)})"
 
 

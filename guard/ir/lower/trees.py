@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch.utils import _pytree as pytree
 
+from guard.ir.literals import word
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -24,7 +26,7 @@ def tree_text(spec: Any) -> str:
     if spec.type is dict:
         keys = [json.dumps(key) if isinstance(key, str) else json.dumps(repr(key)) for key in spec.context]
         return "{" + ", ".join(f"{key}: {child}" for key, child in zip(keys, children, strict=True)) + "}"
-    return f"{spec.type.__name__}({', '.join(children)})"
+    return f"{word(spec.type.__name__)}({', '.join(children)})"
 
 
 def _children(spec: Any) -> list[Any]:
