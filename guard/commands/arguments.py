@@ -153,6 +153,13 @@ def _show_flags(made: Parser) -> None:
     _format(made)
 
 
+def _review_flags(made: Parser) -> None:
+    _ids(made, "checks to review, everything that is pending without")
+    made.add_argument("--list", action="store_true", help="list what is pending, each cause once; asks nothing")
+    _format(made)
+    _accepting(made)
+
+
 def _diff_flags(made: Parser) -> None:
     made.add_argument(
         "ids",
@@ -199,6 +206,7 @@ _VERBS = {
     "update": Arguments(_update_flags, _update_options),
     "list": Arguments(_list_flags, _make(options.ListOptions)),
     "show": Arguments(_show_flags, _make(options.ShowOptions)),
+    "review": Arguments(_review_flags, _make(options.ReviewOptions)),
     "diff": Arguments(_diff_flags, _make(options.DiffOptions)),
     "doctor": Arguments(_format, _make(options.DoctorOptions)),
     "selftest": Arguments(_format, _make(options.SelftestOptions)),

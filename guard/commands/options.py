@@ -91,6 +91,18 @@ class ShowOptions:
 
 
 @dataclass(frozen=True)
+class ReviewOptions:
+    """``guard review``."""
+
+    ids: tuple[str, ...] = ()
+    """What to review, everything that is pending without; behind ``accept`` or ``reject``, what to answer so."""
+    list: bool = False
+    format: Format = "text"
+    in_ci: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class DiffOptions:
     """``guard diff``."""
 

@@ -24,15 +24,24 @@ def reject(options: RejectOptions) -> int:
     if not options.ids and not options.everything:
         raise UsageError("reject what?", pending_list(there))
     checks = there if options.everything else select(options.ids, there, config, "nothing is pending for")
-    try:
-        _drop(config, checks, everything=options.everything)
-    except OSError as error:
-        raise GuardError(f'"{error.filename}" cannot be deleted: {error.strerror}') from error
+    forget(config, checks, everything=options.everything)
     for check in checks:
         print(f"rejected: {quoted(check)}")
     if not checks:
         print("nothing is pending")
     return verdict.HOLD
+
+
+def forget(config: Config, checks: tuple[str, ...], *, everything: bool = False) -> None:
+    """Delete what waits for some checks; with ``everything`` also files that name none.
+
+    Raises:
+        GuardError: One cannot be deleted.
+    """
+    try:
+        _drop(config, checks, everything=everything)
+    except OSError as error:
+        raise GuardError(f'"{error.filename}" cannot be deleted: {error.strerror}') from error
 
 
 def _drop(config: Config, checks: tuple[str, ...], *, everything: bool) -> None:

@@ -45,6 +45,11 @@ VERBS = {
         ('guard show "nested_trace::expand[real-fake]"', 'guard show "nested_trace::expand[real-fake]" --pending'),
         "show:show",
     ),
+    "review": Verb(
+        "Step through what waits to be accepted.",
+        ("guard review", "guard review --list --format json", 'guard review accept "nested_trace::expand[real-fake]"'),
+        "review:review",
+    ),
     "diff": Verb(
         "Say what moved between two graphs, or which baselines this branch re-recorded.",
         (
