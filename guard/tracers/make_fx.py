@@ -79,16 +79,12 @@ def leaf_placeholders(leaves: list[Any], names: list[str]) -> list[Placeholder]:
     for name, leaf in zip(names, leaves, strict=True):
         storage = storage_key(leaf)
         alias = first.setdefault(storage, name) if storage is not None else name
-        outer = outer_value(leaf) if isinstance(leaf, torch.Tensor) else _scalar(leaf)
+        literal = () if isinstance(leaf, torch.Tensor) else (leaf,)
+        same = None if alias == name else alias
         found.append(
-            Placeholder(name, outer=outer, requires_grad=requires_grad(leaf), alias=None if alias == name else alias)
+            Placeholder(name, outer=outer_value(leaf), requires_grad=requires_grad(leaf), alias=same, literal=literal)
         )
     return found
-
-
-def _scalar(leaf: Any) -> Any:
-    # a number is specialized to its value unless the trace made a symbol of it, which the node's own type tells
-    return leaf if leaf is not None and not isinstance(leaf, int) else None
 
 
 def storage_key(leaf: Any) -> int | None:

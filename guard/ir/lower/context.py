@@ -17,12 +17,14 @@ class Placeholder:
     role: str = "input"
     labels: tuple[str, ...] = ()
     outer: Any = None
-    """The value that the user sees (a DTensor, a specialized number), for its type; None is the node's own."""
+    """The value that the user sees (a DTensor), for its type; None is the node's own."""
     requires_grad: bool = False
     alias: str | None = None
     """Name of an earlier input on the same storage."""
     attribute: str | None = None
     """The inner tensor of a wrapper subclass that this placeholder is."""
+    literal: tuple[Any, ...] = ()
+    """The value of an argument that is no tensor: what it is specialized to, unless the trace made a symbol of it."""
     dropped: bool = False
     """Folded into another input's outer type (a DeviceMesh): never a value here."""
 

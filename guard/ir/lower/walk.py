@@ -19,7 +19,7 @@ from guard.ir.lower.literals import Literals
 from guard.ir.lower.subclasses import is_mesh
 from guard.ir.lower.symbols import Symbols
 from guard.ir.lower.values import Types, device_name
-from guard.ir.types import DTensorType, SubclassType, TensorType
+from guard.ir.types import DTensorType, SubclassType, TensorType, UnknownType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,11 +127,13 @@ class Walk:
 
     def _output_type(self, leaf: Any, value: Arg, what: Returned) -> Type | None:
         if type(value) is not Ref:
-            return None
+            return self._types.of(leaf) if isinstance(leaf, (int, float, complex, str)) else None
         return self._seen(what, self._types.of_node(leaf))
 
     def _seen(self, what: Placeholder | Returned, own: Type) -> Type:
         """The type that the user sees of a value: the tracer's word over the node's own."""
+        if isinstance(own, UnknownType) and isinstance(what, Placeholder) and what.literal:
+            return self._types.of(what.literal[0])
         if what.outer is not None:
             return _with_local(self._types.of(what.outer, requires_grad=True), own, what.attribute)
         return replace(own, requires_grad=True) if what.requires_grad and isinstance(own, TensorType) else own

@@ -73,6 +73,19 @@ def test_inputs_are_named_by_parameter_and_path(captured: Captures) -> None:
     assert "return %0, %1, 3" in text(found)
 
 
+def test_inputs_and_outputs_may_be_numbers_none_and_text(captured: Captures) -> None:
+    def program(x: torch.Tensor, *rest: Any) -> Any:
+        return x * rest[0], None, rest[0], x
+
+    found = captured(MakeFx(), program, torch.ones(2), *(3, True, None, "s", 0.5))
+    symbolic = captured(MakeFx("symbolic"), program, torch.ones(2), 3)
+
+    flat = " ".join(text(found).split())
+    assert '%rest.0: int(3), %rest.1: bool(True), %rest.2: None, %rest.3: str("s"), %rest.4: float(0.5) )' in flat
+    assert "-> (f32[2], None, int(3), alias %x: f32[2])" in flat
+    assert "%rest.0: SymInt(s1)" in text(symbolic)
+
+
 def test_an_input_that_shares_storage_names_the_first(captured: Captures) -> None:
     base = torch.ones(4)
     found = captured(MakeFx(), lambda a, b: a + b, base, base[:])
