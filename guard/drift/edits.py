@@ -24,7 +24,7 @@ class Edit(NamedTuple):
     d: int
 
 
-def edits(before: Sequence[str], after: Sequence[str], most: int = MOST) -> list[Edit]:
+def edits(before: Sequence[object], after: Sequence[object], most: int = MOST) -> list[Edit]:
     """Return the edits in order; one that covers everything where more than ``most`` rows differ."""
     start, stop = _common(before, after)
     old, new = before[start : len(before) - stop], after[start : len(after) - stop]
@@ -33,7 +33,7 @@ def edits(before: Sequence[str], after: Sequence[str], most: int = MOST) -> list
     return _joined([Edit(start + x, start + u, start + y, start + v) for x, y, u, v in steps])
 
 
-def _common(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
+def _common(before: Sequence[object], after: Sequence[object]) -> tuple[int, int]:
     """Return how many rows are equal at the start and, of the rest, at the end."""
     most = min(len(before), len(after))
     start = next((i for i in range(most) if before[i] != after[i]), most)
@@ -42,7 +42,7 @@ def _common(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
     return start, stop
 
 
-def _steps(old: Sequence[str], new: Sequence[str], most: int) -> list[tuple[int, int, int, int]]:
+def _steps(old: Sequence[object], new: Sequence[object], most: int) -> list[tuple[int, int, int, int]]:
     """Return single insertions and deletions as moves from (x, y) to (u, v) in the edit graph."""
     furthest = {1: 0}
     trace: list[dict[int, int]] = []

@@ -34,7 +34,7 @@ def equal(a: Program, b: Program) -> bool:
         return a.error is not None and b.error is not None and _identity(a.error) == _identity(b.error)
     if [graph.name for graph in a.graphs] != [graph.name for graph in b.graphs]:
         return False
-    with _no_collection():
+    with without_collection():
         return _forms(a) == _forms(b)
 
 
@@ -45,7 +45,7 @@ def canonical(graph: Graph, bodies: Sequence[Graph] = ()) -> Form:
         graph: Any graph of a program.
         bodies: That program's bodies.
     """
-    with _no_collection():
+    with without_collection():
         return _form(graph, _Digests({body.name: body for body in bodies}))
 
 
@@ -167,7 +167,7 @@ def _ends(dependences: Dependences, numbering: Numbering) -> Form:
 
 
 @contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
+def without_collection() -> Iterator[None]:
     """Pause the cycle collector, which else takes a third of the time: what is made here has no cycles."""
     enabled = gc.isenabled()
     gc.disable()

@@ -80,7 +80,7 @@ def test_a_baseline_that_does_not_parse_says_where() -> None:
 def test_another_operation_is_drift_with_the_changed_node_s_source() -> None:
     found = judged(replace(WORKS, graphs=(graph(target="aten.cos.default"),)), WORKS)
     assert found is not None
-    assert (found.kind, found.title, found.fix) == ("drift", "structure, +1 -1 nodes", 'guard accept "a::b"')
+    assert (found.kind, found.title, found.fix) == ("drift", "structure, sin -> cos", 'guard accept "a::b"')
     assert found.source == "checks/a.py:5"
     assert "+ %0: f32[4] = aten.cos.default(%x)  checks/a.py:5" in found.lines
 

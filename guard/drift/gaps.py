@@ -1,0 +1,44 @@
+"""Pair two runs of nodes that lie between the same neighbours, in program order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from guard.drift.edits import edits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from guard.drift.align import Alignment
+
+# Rows looked ahead for the next equal one: what is inserted in one place is mostly shorter, and time grows with it
+WINDOW = 48
+
+
+def pair_rows(
+    a: Sequence[int], b: Sequence[int], keys_a: Sequence[object], keys_b: Sequence[object]
+) -> Iterator[tuple[int, int]]:
+    """Pair nodes of equal keys; at a difference, the shortest edit within the next rows says where they go on."""
+    i = j = 0
+    while i < len(a) and j < len(b):
+        if keys_a[i] == keys_b[j]:
+            yield a[i], b[j]
+            i, j = i + 1, j + 1
+            continue
+        first = edits(keys_a[i : i + WINDOW], keys_b[j : j + WINDOW])[0]
+        i, j = i + first.b, j + first.d
+
+
+def pair_calls(a: Sequence[int], b: Sequence[int], alignment: Alignment) -> Iterator[tuple[int, int]]:
+    """Pair what is left of one place: calls of one operator, then one for one where only as many are left."""
+    nodes_a, nodes_b = alignment.a.graph.nodes, alignment.b.graph.nodes
+    i = j = 0
+    for edit in edits([nodes_a[node].target for node in a], [nodes_b[node].target for node in b]):
+        yield from zip(a[i : edit.a], b[j : edit.c], strict=True)
+        if edit.b - edit.a == edit.d - edit.c:
+            for one, other in zip(a[edit.a : edit.b], b[edit.c : edit.d], strict=True):
+                results = len(nodes_a[one].results) == len(nodes_b[other].results)
+                if results and alignment.related(one, other):
+                    yield one, other
+        i, j = edit.b, edit.d
+    yield from zip(a[i:], b[j:], strict=True)

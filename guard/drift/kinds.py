@@ -1,0 +1,175 @@
+"""Say which class a cause belongs to. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from guard.drift.flow import alive
+from guard.ir.graph import Digest, Group
+from guard.ir.types import DTensorType, ScalarType
+from guard.ir.uses import leaves
+
+if TYPE_CHECKING:
+    from guard.drift.align import Alignment
+    from guard.drift.causes import Cause
+    from guard.drift.flow import Flow
+    from guard.drift.partners import Symbols
+    from guard.ir.graph import Node
+
+COLLECTIVES = ("_c10d_functional", "_c10d_functional_autograd", "c10d", "c10d_functional", "_dtensor")
+FACTORIES = frozenset(("empty", "empty_strided", "empty_like", "new_empty", "new_empty_strided"))
+LIFTED = frozenset(("constant", "lift_fresh", "lift_fresh_copy"))
+DETACHES = frozenset(("detach", "detach_", "alias"))
+
+
+def short(target: str) -> str:
+    """Name an operator without its namespace and overload: ``aten.add.Tensor`` is ``add``."""
+    parts = target.split(".")
+    return parts[1] if len(parts) == 3 else target  # noqa: PLR2004 - namespace, operator, overload
+
+
+@dataclass(frozen=True)
+class Side:
+    """One graph of a pair, and those of its nodes that have no partner."""
+
+    flow: Flow
+    partners: list[int]
+    live: list[bool]
+    distributed: bool
+
+    def target(self, node: int) -> str:
+        """Give a node's operator, short."""
+        return short(self.flow.graph.nodes[node].target)
+
+    @cached_property
+    def twins(self) -> set[int]:
+        """Give the calls that nodes with a partner make."""
+        return {word for word, other in zip(self.flow.words, self.partners, strict=True) if other >= 0}
+
+
+def side(flow: Flow, partners: list[int]) -> Side:
+    """Look at one graph of a pair."""
+    graph = flow.graph
+    outer = any(
+        isinstance(type_, DTensorType)
+        for type_ in (*(value.type for value in graph.inputs), *(output.type for output in graph.outputs))
+    )
+    return Side(flow, partners, alive(flow), outer or any(map(collective, graph.nodes)))
+
+
+def collective(node: Node) -> bool:
+    """Tell whether a node talks to other ranks, or waits for it."""
+    return node.target.split(".")[0] in COLLECTIVES or any(kind == "comm" for kind, _on in node.effects)
+
+
+class Judge:
+    """Classes of the causes of one aligned pair of graphs."""
+
+    def __init__(self, alignment: Alignment, symbols: Symbols) -> None:
+        self.a = side(alignment.a, alignment.of_a)
+        self.b = side(alignment.b, alignment.of_b)
+        self._al = alignment
+        self._sizes = bool(symbols.constant or symbols.free)
+
+    def kind(self, cause: Cause) -> str:
+        """Give a cause's class: of several that fit, the one that says most about where it came from."""
+        if self.leaks(cause):
+            return "proxy-leak"
+        if self._specializes(cause):
+            return "specialization"
+        nodes = self._nodes(cause)
+        if any(self._collective(node) for node in nodes):
+            return "collective"
+        if self._mutates(cause):
+            return "mutation"
+        return self._plain(cause.facts, whole=not cause.added and not cause.removed)
+
+    def leaks(self, cause: Cause) -> bool:
+        """Tell whether these are what a nested trace leaves behind, or what went with it."""
+        if cause.changed or bool(cause.added) == bool(cause.removed):
+            return False
+        nodes = cause.added or cause.removed
+        where = self.b if cause.added else self.a
+        if any(where.live[node] for node in nodes):
+            return _fake_constant(where, nodes) or _detach_chain(where, nodes)
+        twins = where.twins
+        return all(
+            where.target(node) in DETACHES | FACTORIES | LIFTED or where.flow.words[node] in twins for node in nodes
+        ) and not all(where.target(node) in FACTORIES for node in nodes)
+
+    def _nodes(self, cause: Cause) -> list[Node]:
+        """Give the nodes whose calls changed, of both sides."""
+        a, b = self._al.a.graph.nodes, self._al.b.graph.nodes
+        nodes = [b[node] for node in cause.added] + [a[node] for node in cause.removed]
+        for node, facts in cause.changed.items():
+            if facts - {"type", "operands", "order"}:
+                nodes += [b[node], a[self._al.of_b[node]]]
+        return nodes
+
+    def _collective(self, node: Node) -> bool:
+        return collective(node) or any(type(leaf) is Group for leaf in leaves(node.args))
+
+    def _mutates(self, cause: Cause) -> bool:
+        """Tell whether what is written, or shares storage, is not the same."""
+        if any("effects" in facts for facts in cause.changed.values()):
+            return True
+        a, b = self._al.a.graph.nodes, self._al.b.graph.nodes
+        was = Counter(_written(a[node]) for node in cause.removed)
+        now = Counter(_written(b[node]) for node in cause.added)
+        for node, facts in cause.changed.items():
+            if "call" in facts:
+                was[_written(a[self._al.of_b[node]])] += 1
+                now[_written(b[node])] += 1
+        was.pop(0, None)
+        now.pop(0, None)
+        return was != now or self._aliases(cause)
+
+    def _aliases(self, cause: Cause) -> bool:
+        outputs_a, outputs_b = self._al.a.graph.outputs, self._al.b.graph.outputs
+        if len(outputs_a) != len(outputs_b):
+            return False
+        roles = [(outputs_a[place].role, outputs_b[place].role) for place in cause.outputs]
+        return any(one != other and {one, other} & {"alias", "mutated"} for one, other in roles)
+
+    def _specializes(self, cause: Cause) -> bool:
+        """Tell whether sizes became numbers, or numbers sizes."""
+        a, b = self._al.a.graph.nodes, self._al.b.graph.nodes
+        loose = [a[node] for node in cause.removed] + [b[node] for node in cause.added]
+        if cause.facts - {"literal", "type", "operands"} or not all(map(_is_size, loose)):
+            return False
+        return bool(loose) or (self._sizes and bool(cause.facts & {"literal", "type"}))
+
+    def _plain(self, facts: set[str], *, whole: bool) -> str:
+        if not whole or "call" in facts:
+            return "structure"
+        if facts == {"order"}:
+            return "order"
+        if "type" in facts and not facts & {"operands", "tags"}:
+            return "type"
+        return "constant" if facts and facts <= {"literal"} else "structure"
+
+
+def _written(node: Node) -> int:
+    return sum(len(on) for kind, on in node.effects if kind == "write")
+
+
+def _is_size(node: Node) -> bool:
+    return bool(node.results) and all(
+        isinstance(type_, ScalarType) and type_.kind.startswith("Sym") for _name, type_ in node.results
+    )
+
+
+def _fake_constant(where: Side, nodes: list[int]) -> bool:
+    """Tell whether a FakeTensor of a trace was taken for a constant: its bytes are nowhere."""
+    found = [where.flow.graph.nodes[node] for node in nodes if where.target(node) == "constant"]
+    return any(leaf == Digest("no-bytes") for node in found for leaf in leaves(node.args))
+
+
+def _detach_chain(where: Side, nodes: list[int]) -> bool:
+    """Tell whether these detach what is detached already: no program of a user's does."""
+    own = set(nodes)
+    detaches = all(where.target(node) in DETACHES for node in nodes)
+    return detaches and any(owner in own for node in nodes for owner in where.flow.operands(node))
