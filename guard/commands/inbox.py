@@ -55,8 +55,8 @@ def _compared(config: Config, check: str, text: bytes) -> Entry:
         return Entry(check, (Finding("unreadable", check, f"its pending file does not parse: {error.problem}"),))
     baseline = store.read(check)
     findings = judge(program, text.decode(), baseline, shown)
-    if baseline is None:  # all of it is new
-        rows = tuple(text.decode().splitlines()[3:])
+    if baseline is None and program.error is None:  # all of it is new
+        rows = tuple(text.decode().partition("\n\n")[2].splitlines())
         lines = shorten(rows, f"guard show {quoted(check)} --pending")
         findings = tuple(replace(finding, lines=(*finding.lines, *lines)) for finding in findings)
     # whoever reviews is asked what to do with it: the command is none of the text

@@ -77,7 +77,7 @@ class Reviewer:
             key = WORDS.get(answer, answer)
             if key in ("q", "Q", keys.END):
                 raise Quit
-            if key in KEYS or (key in FOR_ALL and len(checks) > 1):
+            if key in (*KEYS, *FOR_ALL):
                 return key
             print("a: it becomes the baseline; r: it is forgotten; s: it waits; g: show its graphs; q: leave the rest")
 

@@ -6,24 +6,27 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
+from guard.report.terminal import clean
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|<>~@&$-])")
+_SPECIAL = re.compile(r"([\\`*_\[\]#|<>~&$])")
 
 
 def text(plain: str) -> str:
-    """Escape what markdown, its tables, mentions and HTML would read."""
-    return _SPECIAL.sub(r"\\\1", " ".join(plain.split()))
+    """Escape what markdown, its tables and HTML would read."""
+    return _SPECIAL.sub(r"\\\1", _line(plain))
 
 
 def html(plain: str) -> str:
-    """Escape for the inside of an HTML element."""
-    return escape(" ".join(plain.split())).replace("@", "&#64;")
+    """Make an HTML code element."""
+    return f"<code>{escape(_line(plain))}</code>"
 
 
 def code(plain: str) -> str:
-    """Make a code span, also within a table's cell."""
+    """Make a code span, also within a table's cell; nobody is mentioned in one."""
+    plain = _line(plain)
     ticks = "`" * (1 + max((len(run) for run in re.findall("`+", plain)), default=0))
     pad = " " if plain[:1] == "`" or plain[-1:] == "`" else ""
     return f"{ticks}{pad}{plain}{pad}{ticks}".replace("|", r"\|")
@@ -36,3 +39,7 @@ def fence(lines: Sequence[str], language: str) -> Iterator[str]:
     yield f"{ticks}{language}"
     yield from lines
     yield ticks
+
+
+def _line(plain: str) -> str:
+    return " ".join(clean(plain).split())

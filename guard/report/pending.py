@@ -77,7 +77,7 @@ def as_text(found: Sequence[Cause], *, color: bool = False) -> str:
 
 
 def as_json(found: Sequence[Cause]) -> str:
-    """Print them for a program; docs/review.md documents the keys."""
+    """Print them for a program; docs/json.md documents the keys."""
     rows = [_plain(entry, number) for number, cause in enumerate(found, 1) for entry in cause.entries]
     return dump({"pending": rows})
 

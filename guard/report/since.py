@@ -127,7 +127,7 @@ def as_markdown(page: Page) -> str:
     groups = page.groups()
     lines = [f"### Baselines since {markdown.code(page.ref)}", "", markdown.text(page.summary()), ""]
     if page.environment:
-        lines += [f"Recorded in another environment: {', '.join(map(markdown.text, page.environment))}", ""]
+        lines += [f"Recorded in another environment: {', '.join(map(markdown.code, page.environment))}", ""]
     if groups:
         lines += ["| | baseline | what moved | reason |", "|---|---|---|---|", *map(_table_row, groups), ""]
     for group in groups:
@@ -139,12 +139,12 @@ def as_markdown(page: Page) -> str:
 def _table_row(group: Group) -> str:
     row, more = group.first, len(group.checks) - 1
     name = f"{markdown.code(row.check)}{f' and {more} more' if more else ''}"
-    return f"| {row.status} | {name} | {markdown.text(row.title)} | {markdown.text(row.reason)} |"
+    return f"| {row.status} | {name} | {markdown.code(row.title)} | {markdown.text(row.reason)} |"
 
 
 def _details(group: Group, page: Page) -> Iterator[str]:
     row = group.first
-    yield f"<details><summary>{markdown.html(row.check)} - {markdown.html(row.title)}</summary>"
+    yield f"<details><summary>{markdown.html(row.check)}: {markdown.html(row.title)}</summary>"
     yield ""
     if len(group.checks) > 1:
         yield f"The same in {', '.join(map(markdown.code, group.checks[1:]))}."
@@ -159,7 +159,7 @@ def _details(group: Group, page: Page) -> Iterator[str]:
 
 
 def as_json(page: Page) -> str:
-    """Print the page for a program; docs/review.md documents the keys."""
+    """Print the page for a program; docs/json.md documents the keys."""
     return dump(
         {
             "since": page.ref,

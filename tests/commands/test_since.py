@@ -135,8 +135,8 @@ def test_markdown_for_a_comment(branch: Path, capsys: pytest.CaptureFixture[str]
     record(hostile, "sin")
     text = listed("--format", "markdown", capsys=capsys)
     assert text.startswith("### Baselines since `main`\n\n1 changed since ")
-    assert "| changed | ````a::b[``` \\| <img> @all]```` | structure, " in text
-    assert "<details><summary>a::b[``` | &lt;img&gt; &#64;all] - structure" in text
+    assert "| changed | ````a::b[``` \\| <img> @all]```` | `structure, " in text
+    assert "<details><summary><code>a::b[``` | &lt;img&gt; @all]</code>: <code>structure" in text
     assert "\n```diff\n# structure, " in text
     assert "\n+ %0: f32[4] = aten.sin.default(%a)\n" in text
     assert text.endswith("\n```\n</details>\n")
