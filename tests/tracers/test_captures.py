@@ -286,7 +286,7 @@ def test_nodes_carry_the_users_line_and_guards_own_is_none_of_them(captured: Cap
     line = program.__code__.co_firstlineno + 1
 
     assert node.source is not None
-    assert node.source.endswith(f"test_lower_graphs.py:{line}")
+    assert node.source.endswith(f"test_captures.py:{line}")
 
 
 class Passing(TorchFunctionMode):
