@@ -56,13 +56,22 @@ def guard_device(request: pytest.FixtureRequest) -> str:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Start the watch of a worker; last, so that pytest's faulthandler does not take its file back."""
+    """Start the watch of a worker; last, so that pytest's faulthandler does not take its file back.
+
+    Raises:
+        pytest.UsageError: Nothing would run, and every baseline would seem to be without its check.
+    """
+    if config.getoption("guard_run") and config.getoption("collectonly"):
+        raise pytest.UsageError('guard check runs what it collects: take "--collect-only" out of pytest\'s options')
     if config.getoption("guard_run") and hasattr(config, "workerinput"):
         _project(config)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End the watch."""
+    """End the watch, and what conftests printed: pytest would hand it on when it gives the streams back."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    if config.getoption("guard_run") and capture is not None and capture.is_globally_capturing():
+        capture.read_global_capture()
     if PROJECT in config.stash:
         config.stash[PROJECT].close()
 
@@ -85,13 +94,22 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
-    """Watch imports: a module may crash or hang too."""
-    watched = isinstance(collector, pytest.File) and collector.config.getoption("guard_run")
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Watch imports: a module may crash, hang or leave too."""
+    if not collector.config.getoption("guard_run"):
+        return (yield)
+    watched = isinstance(collector, pytest.File)
     if watched:
         _project(collector.config).begin_import(collector.path, float(collector.config.getoption("timeout", None) or 0))
     try:
         return (yield)
+    except (SystemExit, KeyboardInterrupt) as end:
+        # a terminal's own interrupt reaches the controller too, which ends the workers
+        if isinstance(end, KeyboardInterrupt) and not hasattr(collector.config, "workerinput"):
+            raise
+        return _project(collector.config).left(collector, end)
     finally:
         if watched:
             _project(collector.config).end()

@@ -77,6 +77,17 @@ def _python_escape(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape").decode("ascii")
 
 
+def tests_of(check: str) -> tuple[str, ...]:
+    """Return the ids that the test of a check may have, longest first: ``#`` begins a name, or is in a parameter."""
+    cuts = [place for place, letter in enumerate(check) if letter == "#"]
+    return (check, *(check[:cut] for cut in reversed(cuts)))
+
+
+def module_of(check: str) -> str:
+    """Return the id of a check's module, which may have skipped itself."""
+    return check.partition("::")[0]
+
+
 def relative_path(check: str) -> str:
     """Return the baseline's path below ``baselines/``, with ``/``: injective, and valid on every file system."""
     module, separator, test = normalize("NFC", check).partition("::")

@@ -81,7 +81,10 @@ class Store:
         if check is None:
             # a conflict marker or a torn file: the check itself says unreadable, with line and column
             named = check_of(relative)
-            return Entry(path, named, None if named else f'"{self.shown(path)}" has no "check" line')
+            if named is None:
+                return Entry(path, None, f'"{self.shown(path)}" has no "check" line')
+            lost = normalize("NFC", relative) != relative_path(named)
+            return Entry(path, named, f'"{self.shown(path)}" is no baseline\'s name' if lost else None)
         wanted = relative_path(check)
         if normalize("NFC", relative) == wanted:
             return Entry(path, check)

@@ -6,11 +6,13 @@ import os
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard import verdict
+from guard.baselines.names import tests_of
 from guard.commands import against, engine, workers
-from guard.commands.collection import Collection, modules, read_collection, refuse_unknown
+from guard.commands.collection import Collection, modules, read_collection, refuse_unknown, refuse_unspeakable
 from guard.commands.orphans import orphans
 from guard.commands.progress import progress
 from guard.commands.recorder import Recorder
@@ -26,7 +28,6 @@ from guard.session.settle import merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from guard.commands.options import CheckOptions
     from guard.config import Config
@@ -64,6 +65,7 @@ def run_checks(config: Config, options: CheckOptions) -> Run:
     """
     started = time.perf_counter()
     engine.check_expressions(options)
+    refuse_unspeakable(config)
     options = replace(options, ids=from_root(options.ids, config))
     ref = against.find(config, options) if options.against is not None else None
     run = Run(environment=current(options.device).as_dict())
@@ -83,7 +85,7 @@ def _run(run: Run, config: Config, options: CheckOptions) -> Run:
     if recorder.interrupted:
         return replace(run, outcomes=_settled(config, recorder), collected=recorder.collected, interrupted=True)
     notes = refuse_unknown(collection, options.ids, config)
-    outcomes = (*_settled(config, recorder), *_failed_run(ended), *lost(ended))
+    outcomes = (*_settled(config, recorder), *_failed_run(config, ended), *lost(ended))
     full = not _partial(options, recorder, outcomes)
     if full:
         outcomes += orphans(config, collection.known, outcomes)
@@ -131,25 +133,31 @@ def _settled(config: Config, recorder: Recorder) -> tuple[Outcome, ...]:
     return (*imports.values(), *merged)
 
 
-def _failed_run(ended: Ended) -> tuple[Outcome, ...]:
+def _failed_run(config: Config, ended: Ended) -> tuple[Outcome, ...]:
     """Return an outcome for a pytest that did not get as far as running tests.
 
     Raises:
         UsageError: Its arguments were wrong.
     """
     lines = [line.strip() for line in ended.printed.splitlines() if line.strip()]
+    if ended.code == engine.LEFT:
+        return (_import(config.checks_prefix, f"a conftest or plugin ends the process: {lines[-1]}"),)
     if ended.code == USAGE_ERROR and not ended.recorder.outcomes and not ended.recorder.imports:
         if "while loading conftest" in ended.printed:
             told = [line.removeprefix("E ").strip() for line in lines if line.startswith("E ")] or lines[-1:]
             where = next(
                 (line.partition("'")[2].partition("'")[0] for line in lines if "conftest" in line), "conftest.py"
             )
-            return (_import(where, told[-1]),)
+            return (_import(_shown(where, config), told[-1]),)
         raise UsageError("pytest refused its arguments", "\n  ".join(lines[-8:]) or None)
     known = any(finding.kind == "internal" for outcome in ended.recorder.outcomes for finding in outcome.findings)
     if ended.code == INTERNAL_ERROR and not known:
         return (Outcome("", "", (Finding("internal", "", "pytest ended with an internal error", tuple(lines[-20:])),)),)
     return ()
+
+
+def _shown(path: str, config: Config) -> str:
+    return Path(path).relative_to(config.root).as_posix() if Path(path).is_relative_to(config.root) else path
 
 
 def lost(ended: Ended) -> tuple[Outcome, ...]:
@@ -160,7 +168,7 @@ def lost(ended: Ended) -> tuple[Outcome, ...]:
     """
     if ended.recorder.stopped and any(outcome.findings for outcome in ended.recorder.outcomes):
         return ()
-    heard = {outcome.check.partition("#")[0] for outcome in ended.recorder.outcomes}
+    heard = {test for outcome in ended.recorder.outcomes for test in tests_of(outcome.check)}
     silent = (check for check in ended.collection.selected if check not in heard)
     finding = Finding("crash", "", "no result: its workers ended before it ran")
     return tuple(Outcome(check, check, (replace(finding, check=check),)) for check in silent)

@@ -59,6 +59,28 @@ def _candidates(config: Config, selector: str) -> Iterator[Path]:
     yield from (path for path in paths if path.is_file())
 
 
+def refuse_unspeakable(config: Config) -> None:
+    """Refuse paths that pytest-xdist cannot send from a worker: it speaks UTF-8.
+
+    Raises:
+        UsageError: The root, or a module's name, is no UTF-8 as this process reads it.
+    """
+    if not _speakable(str(config.root)):
+        raise UsageError(f'"{config.root}" is no UTF-8 in this locale', "set PYTHONUTF8=1")
+    for path in config.checks.rglob("*.py"):
+        if not _speakable(str(path)):
+            shown = path.relative_to(config.root).as_posix()
+            raise UsageError(f'"{shown}" is no UTF-8', "rename it, or set PYTHONUTF8=1 if it is the locale's fault")
+
+
+def _speakable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def refuse_unknown(collection: Collection, selectors: Sequence[str], config: Config) -> tuple[str, ...]:
     """Return notes for words that name no check, where nothing else was asked for.
 

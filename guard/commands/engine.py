@@ -7,7 +7,7 @@ import io
 import json
 import os
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from guard.config import Config
 
 MANY = "1000000"
+LEFT = -1
 
 
 def arguments(config: Config, options: CheckOptions, folder: Path, paths: Sequence[Path], number: int) -> list[str]:
@@ -56,14 +57,39 @@ def arguments(config: Config, options: CheckOptions, folder: Path, paths: Sequen
 
 
 def run(args: Sequence[str], recorder: object, *, shown: bool) -> tuple[int, str]:
-    """Run pytest in this process; return its exit code and what it printed, "" where that was shown."""
+    """Run pytest in this process; return its exit code and what it printed, "" where that was shown.
+
+    The code is LEFT where the project's own code wanted to end this process, and would have made the run pass.
+    """
     printed = io.StringIO()
     with _variables(workers.environment()), contextlib.ExitStack() as stack:
         if not shown:
             stack.enter_context(contextlib.redirect_stdout(printed))
             stack.enter_context(contextlib.redirect_stderr(printed))
-        code = pytest.main(list(args), plugins=[recorder])
-    return int(code), printed.getvalue()
+        stack.enter_context(_stay())
+        try:
+            code = int(pytest.main(list(args), plugins=[recorder]))
+        except SystemExit as end:
+            print(f"\n{type(end).__name__}: {end}", file=printed)
+            code = LEFT
+    return code, printed.getvalue()
+
+
+@contextlib.contextmanager
+def _stay() -> Iterator[None]:
+    """Make ``os._exit`` of this process an exception: pytest imports conftests into it."""
+    leave, mine = os._exit, os.getpid()
+
+    def stay(status: int) -> NoReturn:
+        if os.getpid() != mine:
+            leave(status)
+        raise SystemExit(f"os._exit({status})")
+
+    os._exit = stay
+    try:
+        yield
+    finally:
+        os._exit = leave
 
 
 def check_expressions(options: CheckOptions) -> None:

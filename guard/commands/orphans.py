@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.baselines.names import quoted
+from guard.baselines.names import module_of, quoted, tests_of
 from guard.baselines.pending import Meta, digest, write_pending
 from guard.baselines.store import Store
 from guard.environment import torch_version
@@ -26,9 +26,8 @@ def orphans(config: Config, known: Iterable[str], outcomes: Sequence[Outcome]) -
         outcomes: of a full run. A test that did not end well may not have reached all of its calls.
     """
     claimed = {outcome.check for outcome in outcomes} | set(known)
-    unsure = {
-        outcome.check.partition("#")[0] for outcome in outcomes if outcome.findings or outcome.skipped is not None
-    }
+    unsure = {outcome.check for outcome in outcomes if outcome.findings or outcome.skipped is not None}
+    unsure |= {test for check in unsure for test in tests_of(check)}
     store = Store(config)
     found: list[Outcome] = []
     for entry in store.entries():
@@ -38,7 +37,7 @@ def orphans(config: Config, known: Iterable[str], outcomes: Sequence[Outcome]) -
                 "orphan", entry.check or shown, entry.problem or f'"{shown}" names no check', source=shown
             )
             found.append(Outcome(entry.check or "", shown, (finding,)))
-        elif entry.check not in claimed and entry.check.partition("#")[0] not in unsure:
+        elif entry.check not in claimed and unsure.isdisjoint((*tests_of(entry.check), module_of(entry.check))):
             found.append(_orphan(config, entry.check, shown))
     return tuple(found)
 

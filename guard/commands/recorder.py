@@ -5,25 +5,30 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from guard.baselines.names import short_id
 from guard.commands import containment
 from guard.findings import Finding, Outcome, outcome_from_json
+from guard.session.seen import is_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from guard.config import Config
 
 # the line of a traceback that names the exception; xdist wraps a worker's in one of its own
 RAISED = re.compile(r"(?:E\s+)?(?:\w+\.)*\w*(?:Error|Exception|Exit)\b: ")
 COLLECTING = "worker died while importing"
+# a frame of pytest's short traceback, and what SyntaxError says
+PLACE = re.compile(r'(?:E\s+File ")?(?P<path>[^"]+?\.py)(?::|", line )(?P<line>\d+)')
+TOLD = 4  # lines
 
 
-@dataclass
+@dataclass(eq=False)  # pytest keeps its plugins in sets
 class Recorder:
     """What one pytest run reports; read it after the run."""
 
@@ -84,9 +89,13 @@ class Recorder:
             pytest.exit(COLLECTING)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Take a module that pytest cannot collect."""
+        """Take a module that pytest cannot collect, or that skips itself as a whole."""
         if report.failed:
-            self.imports.append(_import_outcome(_collect_finding(report)))
+            self.imports.append(_import_outcome(_collect_finding(report, self.config.root)))
+        elif report.skipped:
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+            module = short_id(report.nodeid, self.config.checks_prefix)
+            self.outcomes.append(Outcome(module, report.nodeid, skipped=reason.removeprefix("Skipped: ")))
 
     def pytest_internalerror(self, excrepr: object) -> None:
         """Take a failure of pytest, of a plugin, or of guard's own hooks."""
@@ -117,16 +126,32 @@ def _import_outcome(finding: Finding) -> Outcome:
     return Outcome("", finding.check, (finding,))
 
 
-def _collect_finding(report: pytest.CollectReport) -> Finding:
-    """Say in a line why a module does not import; the last lines of pytest's text follow."""
-    crash = getattr(report.longrepr, "reprcrash", None)
-    lines = [line for line in str(report.longrepr).splitlines() if line.strip()]
+def _collect_finding(report: pytest.CollectReport, root: Path) -> Finding:
+    """Say in a line why a module does not import; the last lines of what Python says, or pytest, follow."""
+    lines = [line.rstrip() for line in str(report.longrepr).splitlines() if line.strip()]
     told = [line[1:].strip() for line in lines if line.startswith("E ")]
-    title = told[-1] if told else (crash.message if crash is not None else (lines or ["it does not import"])[-1])
-    return Finding("import", report.nodeid, title.splitlines()[0], _where(lines), source=None)
+    # what pytest itself objects to has no such lines, and begins with the point
+    title, rest = (told[-1], told[:-1]) if told else ((lines or ["it does not import"])[0], lines[1:])
+    where = _where(lines, root)
+    return Finding("import", report.nodeid, title, (*rest[-TOLD:], *where), _import_fix(title))
 
 
-def _where(lines: list[str]) -> tuple[str, ...]:
-    found = [match[0] for line in lines if (match := re.match(r"\S+\.py:\d+", line))]
-    quoted_line = [line[1:].strip() for line in lines if line.startswith("E ")][:-1]
-    return (*(f"at {place}" for place in found[-1:]), *quoted_line[-4:])
+def _where(lines: list[str], root: Path) -> tuple[str, ...]:
+    """Return where it happened: the innermost line of the project's own, not of a library or of Python."""
+    found = [Path(root, match["path"]) for line in lines if (match := PLACE.match(line))]
+    numbers = [match["line"] for line in lines if (match := PLACE.match(line))]
+    own = [
+        f"at {path.relative_to(root).as_posix()}:{number}"
+        for path, number in zip(found, numbers, strict=True)
+        if path.is_relative_to(root) and not is_foreign(path)
+    ]
+    return tuple(own[-1:])
+
+
+def _import_fix(title: str) -> str | None:
+    """Return the way out of what every project meets sooner or later."""
+    if re.match(r"ModuleNotFoundError: No module named 'torch'", title):
+        return 'pip install "graph-guard[torch]"'
+    if title.startswith("import file mismatch"):  # two modules of one name and no package around them
+        return 'set addopts = "--import-mode=importlib", or put an __init__.py into each folder'
+    return None

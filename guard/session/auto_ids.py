@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # what pytest writes into an id as itself (_pytest.python.IdMaker._idval); everything else becomes argname + index
 NATURAL = (str, bytes, int, float, bool, complex, type(None), re.Pattern, enum.Enum)
+LONG = 100  # pytest 9.1 and newer number longer texts (parametrize_long_str_id_strategy)
 
 
 def automatic_parameter(item: pytest.Item) -> str | None:
@@ -29,6 +30,8 @@ def automatic_parameter(item: pytest.Item) -> str | None:
 
 
 def _natural(value: Any) -> bool:
+    if isinstance(value, (str, bytes)) and len(value) > LONG:
+        return False
     name = getattr(value, "__name__", None)
     named = isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType))
     return isinstance(value, NATURAL) or (named and isinstance(name, str) and name != "<lambda>")

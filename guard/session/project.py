@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from guard import config as configuration
-from guard.baselines.names import collisions, short_id
+from guard.baselines.names import collisions, short_id, tests_of
 from guard.baselines.selectors import matches
 from guard.findings import Finding, outcome_to_json
 from guard.report.terminal import render_finding
 from guard.session.auto_ids import automatic_parameter
 from guard.session.guard import Guard, Subject
-from guard.session.seen import seen
+from guard.session.seen import seen, user_line
 from guard.session.setting import Setting
 from guard.session.settle import settle
 from guard.session.watch import Watch
@@ -70,7 +70,7 @@ class Project:
         ids = [self._id(item) for item in items]
         self._shared = _shared_files(items, ids)
         prefix = self._config(items).checks_prefix if items else ""
-        chosen = {selector: matches(selector.partition("#")[0], ids, prefix) for selector in selectors}
+        chosen = {selector: _tests(selector, ids, prefix) for selector in selectors}
         unknown = [selector for selector, found in chosen.items() if not found and not lenient]
         wanted = set() if unknown else {check for found in chosen.values() for check in found}
         self._left = {"known": ids, "unknown": unknown}
@@ -95,6 +95,14 @@ class Project:
         root = self.root or path.parent
         shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
         self._watch.begin(shown, "importing", limit)
+
+    def left(self, collector: pytest.Collector, end: BaseException) -> pytest.CollectReport:
+        """Return the report of an import that ended the process: pytest has none, and xdist would wait for ever."""
+        root = self.setting(collector.path.parent).config.root
+        where = user_line(pytest.ExceptionInfo.from_exception(end), root)
+        said = f"{type(end).__name__}: {end}".rstrip(": ")
+        told = f"{where}: in <module>\n" if where else ""
+        return pytest.CollectReport(collector.nodeid, "failed", f"{told}E   the import ends the process: {said}", [])
 
     def enter(self, phase: str) -> None:
         """Note what happens to the test that is watched."""
@@ -169,6 +177,11 @@ class Project:
             title = "shares its baseline's file with another check: rename one of them"
             return Finding("refused", check, title, tuple(others))
         return None
+
+
+def _tests(selector: str, ids: Sequence[str], prefix: str) -> tuple[str, ...]:
+    """Return the tests that a selector names; where it is the id of a named call, the test that makes the call."""
+    return next((found for test in tests_of(selector) if (found := matches(test, ids, prefix))), ())
 
 
 def _shared_files(items: Sequence[pytest.Item], ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
