@@ -135,7 +135,10 @@ class Walk:
         if isinstance(own, UnknownType) and isinstance(what, Placeholder) and what.literal:
             return self._types.of(what.literal[0])
         if what.outer is not None:
-            return _with_local(self._types.of(what.outer, requires_grad=True), own, what.attribute)
+            # a rebuilt graph has no such value, only the type that the text has of it
+            typed = isinstance(what.outer, (DTensorType, SubclassType))
+            seen = what.outer if typed else self._types.of(what.outer, requires_grad=True)
+            return _with_local(seen, own, what.attribute)
         return replace(own, requires_grad=True) if what.requires_grad and isinstance(own, TensorType) else own
 
 

@@ -1,0 +1,58 @@
+"""One of the two graphs of a pair, rebuilt and ready to run on given inputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from guard.ir.canonical import equal
+from guard.ir.rebuild.build import Source, rebuild
+from guard.ir.rebuild.read_back import read_back
+from guard.ir.rebuild.refusal import RefusedError
+from guard.ir.rebuild.targets import NAMESPACES
+from guard.replay.inputs import draw
+from guard.replay.sizes import sizes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from guard.ir.expr import Expr
+    from guard.ir.graph import Graph, Program
+
+
+class Side:
+    """A rebuilt graph with its sizes."""
+
+    def __init__(
+        self, program: Program, graph: Graph, namespaces: frozenset[str], where: tuple[Expr, ...] = ()
+    ) -> None:
+        self.graph = graph
+        # constraints of both graphs, so that both have the same sizes
+        self.sizes = sizes_of(graph, where or graph.where)
+        self.module = rebuild(program, graph, Source(namespaces, sizes=self.sizes))
+        self._refuse_another(program)
+
+    def _refuse_another(self, program: Program) -> None:
+        """Refuse a text that says other effects, results or types than its operators have: it was not captured."""
+        own = replace(program, graphs=(self.graph,))
+        if not equal(own, read_back(own, {self.graph.name: self.module})):
+            raise RefusedError("rebuilt, the graph reads differently than its text")
+
+    def draw(self) -> list[Any]:
+        """Draw this graph's inputs."""
+        return draw(self.graph, self.sizes)
+
+    def run(self, inputs: Sequence[Any]) -> Any:
+        """Run once; gradients are the graph's own business."""
+        with torch.no_grad():
+            return self.module(*inputs)
+
+
+def namespaces_of(current: Program) -> frozenset[str]:
+    """Namespaces that a baseline may use: torch's, and those of current's own operators."""
+    graphs = (*current.graphs, *current.bodies)
+    return NAMESPACES | {
+        node.target.partition(".")[0] for graph in graphs for node in graph.nodes if "." in node.target
+    }
