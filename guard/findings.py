@@ -50,6 +50,8 @@ class Finding:
     """Of a drift, who moved it: ``torch``, ``code`` or ``both``; "" where that is not known."""
     evidence: tuple[str, ...] = ()
     """What has changed since the baseline, and what that says of ``by``; of a check's first finding only."""
+    cost: tuple[str, ...] = ()
+    """What current costs more or less than the baseline, and the nodes that do; of a check's first drift only."""
     reason: str = ""
     """Why policy warns of it or ignores it."""
 
@@ -115,4 +117,6 @@ def outcome_from_json(data: dict[str, Any]) -> Outcome:
 
 
 def _finding(data: dict[str, Any]) -> Finding:
-    return Finding(**{**data, "lines": tuple(data["lines"]), "evidence": tuple(data["evidence"])})
+    return Finding(
+        **{**data, "lines": tuple(data["lines"]), "evidence": tuple(data["evidence"]), "cost": tuple(data["cost"])}
+    )

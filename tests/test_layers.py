@@ -21,8 +21,8 @@ FLOORS = (
     ("session",),
     ("report",),
     ("verdict",),
-    ("drift",),
-    ("tracers",),
+    ("drift", "cost"),
+    ("tracers", "replay"),
     ("baselines",),
     ("ir",),
     ("specs", "findings", "config", "environment"),
@@ -30,7 +30,7 @@ FLOORS = (
     ("errors",),
 )
 FLOOR = {room: len(FLOORS) - level for level, rooms in enumerate(FLOORS) for room in rooms}
-TORCH_ROOMS = ("tracers", "ir/lower")
+TORCH_ROOMS = ("tracers", "replay", "ir/lower", "ir/rebuild", "cost/flops", "cost/run")
 # (t) rooms are imported inside functions, and only here.
 TORCH_ROOM_CALLERS = {"session", "commands", "pytest_plugin"}
 TORCH = {"torch", "functorch", "numpy", "sympy"}
@@ -83,7 +83,8 @@ def room_of(relative: str) -> str:
 
 
 def in_torch_room(relative: str) -> bool:
-    return relative.startswith(tuple(f"{room}/" for room in TORCH_ROOMS))
+    # a room is a folder or a file
+    return f"{relative.removesuffix('.py')}/".startswith(tuple(f"{room}/" for room in TORCH_ROOMS))
 
 
 def faults(package: Path) -> list[str]:
@@ -159,6 +160,9 @@ def test_every_room_has_a_floor() -> None:
         ("specs.py", "from guard.findings import Run", "specs may not import findings"),
         ("cli.py", "import rich", "loaded at the start of every command"),
         ("session/x.py", "from guard.tracers import capture", "is a torch room"),
+        ("cost/graph.py", "import torch", "torch outside its rooms"),
+        ("session/x.py", "from guard.cost.flops import formulas", "is a torch room"),
+        ("cost/graph.py", "from guard.drift import align", "cost may not import drift"),
         ("baselines/x.py", "def f():\n    from guard.tracers import capture", "is a torch room"),
         ("report/x.py", "from guard.commands import check", "report may not import commands"),
     ],

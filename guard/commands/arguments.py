@@ -87,6 +87,13 @@ def _seconds(text: str) -> float:
     return value
 
 
+def _sizes(text: str) -> tuple[tuple[str, int], ...]:
+    pairs = [part.strip().partition("=") for part in text.split(",")]
+    if not all(name and size.isdecimal() and size.isascii() for name, _equals, size in pairs):
+        raise argparse.ArgumentTypeError(f"wanted sizes such as s0=4,s1=8, got {text!r}")
+    return tuple((name, int(size)) for name, _equals, size in pairs)
+
+
 def _ids(made: Parser, line: str) -> None:
     made.add_argument("ids", nargs="*", metavar="ID", help=f"{line}: short or node ids, paths, prefixes, * and ?")
 
@@ -150,6 +157,10 @@ def _list_flags(made: Parser) -> None:
 def _show_flags(made: Parser) -> None:
     made.add_argument("id", metavar="ID", help="one check: short or node id, or its baseline's path")
     made.add_argument("--pending", action="store_true", help="what the last check saw, not the baseline")
+    made.add_argument("--cost", action="store_true", help="what each node costs, beside it, and the totals")
+    made.add_argument(
+        "--sizes", type=_sizes, default=(), metavar="S=N,...", help="with --cost: sizes for symbols, s0=4,s1=8"
+    )
     _format(made)
 
 

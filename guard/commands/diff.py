@@ -11,7 +11,7 @@ from guard import verdict
 from guard.baselines.names import quoted
 from guard.baselines.pending import Broken, pending_path, read_pending
 from guard.baselines.store import Store
-from guard.commands.comparison import compare
+from guard.commands.comparison import compare_with_cost
 from guard.commands.selection import select, waiting
 from guard.commands.since import since
 from guard.config import load
@@ -41,11 +41,11 @@ def diff(options: DiffOptions) -> int:
     if options.format == "markdown":
         raise UsageError("--format markdown is for --since", USAGE)
     baseline, current = _sides(options.ids)
-    found = compare(baseline.program, current.program)
+    found, cost = compare_with_cost(baseline.program, current.program)
     if options.format == "json":
-        print(differences.as_json(baseline.shown, current.shown, found), end="")
+        print(differences.as_json(baseline.shown, current.shown, found, cost), end="")
     else:
-        print(differences.as_text(found, color=color.wanted(sys.stdout, os.environ)), end="")
+        print(differences.as_text(found, cost, color=color.wanted(sys.stdout, os.environ)), end="")
     return verdict.FINDINGS if found else verdict.HOLD
 
 

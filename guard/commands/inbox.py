@@ -15,6 +15,7 @@ from guard.findings import Finding
 from guard.ir.parser import parse_bytes
 from guard.ir.printer import print_program
 from guard.report.pending import Entry
+from guard.session.costs import cost_lines
 from guard.session.judge import judge
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _compared(config: Config, check: str, text: bytes) -> Entry:
     except GraphSyntaxError as error:
         return Entry(check, (Finding("unreadable", check, f"its pending file does not parse: {error.problem}"),))
     baseline = store.read(check)
-    findings = judge(program, text.decode(), baseline, shown)
+    findings = judge(program, text.decode(), baseline, shown, cost_lines)
     if baseline is None and program.error is None:  # all of it is new
         rows = tuple(text.decode().partition("\n\n")[2].splitlines())
         lines = shorten(rows, f"guard show {quoted(check)} --pending")

@@ -87,6 +87,10 @@ class ShowOptions:
 
     id: str
     pending: bool = False
+    cost: bool = False
+    """What each node costs, and all of them."""
+    sizes: tuple[tuple[str, int], ...] = ()
+    """Of symbols, for costs: ``s0``, 4."""
     format: Format = "text"
 
 

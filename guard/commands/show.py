@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from guard import verdict
 from guard.baselines.names import quoted
@@ -11,9 +11,13 @@ from guard.baselines.pending import Broken, pending_path, read_pending
 from guard.baselines.store import Store
 from guard.commands.selection import select, waiting
 from guard.config import load
+from guard.cost.graph import program_cost
 from guard.errors import GuardError, UsageError
+from guard.ir.parser import parse_bytes
+from guard.report.cost import as_record, as_text
 from guard.report.json import dump
 from guard.report.terminal import clean
+from guard.session.costs import formulas_for
 
 if TYPE_CHECKING:
     from guard.commands.options import ShowOptions
@@ -27,13 +31,32 @@ def show(options: ShowOptions) -> int:
     data = _pending(config, check) if options.pending else _baseline(config, check)
     path = pending_path(config, check) if options.pending else Store(config).path(check)
     text = data.decode(errors="backslashreplace")
+    record: dict[str, Any] = {}
+    if options.cost:
+        priced, record = _priced(data, Store(config).shown(path), dict(options.sizes))
+        text = priced if options.format == "text" else text
+    elif options.sizes:
+        raise UsageError("--sizes is for --cost", f"guard show {quoted(check)} --cost --sizes s0=4")
     if options.format == "json":
         kind = "pending" if options.pending else "baseline"
-        print(dump({"check": check, "kind": kind, "path": Store(config).shown(path), "text": text}), end="")
+        print(dump({"check": check, "kind": kind, "path": Store(config).shown(path), "text": text, **record}), end="")
     else:
         # a file that somebody else wrote must not steer the terminal; a pipe gets it as it is
         sys.stdout.write(clean(text) if sys.stdout.isatty() else text)
     return verdict.HOLD
+
+
+def _priced(data: bytes, shown: str, sizes: dict[str, int]) -> tuple[str, dict[str, Any]]:
+    """Return the graphs with their costs, and the totals as plain data.
+
+    Raises:
+        GuardError: the file does not parse, or holds an error in place of graphs.
+    """
+    program = parse_bytes(data, shown)
+    if program.error is not None:
+        raise GuardError(f"{quoted(shown)} holds a capture that failed: it has no cost")
+    found = program_cost(program, formulas_for(program))
+    return as_text(program, found, sizes), {"cost": as_record(found.total, sizes)}
 
 
 def _one(options: ShowOptions, config: Config) -> str:

@@ -42,7 +42,7 @@ VERBS = {
     ),
     "show": Verb(
         "Print a check's baseline.",
-        ('guard show "nested_trace::expand[real-fake]"', 'guard show "nested_trace::expand[real-fake]" --pending'),
+        ('guard show "nested_trace::expand[real-fake]"', 'guard show "nested_trace::expand[real-fake]" --cost'),
         "show:show",
     ),
     "review": Verb(

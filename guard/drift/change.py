@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 # What a change is about; docs/drift.md says what each one means. The order is that of findings.
 CLASSES = (
@@ -32,3 +32,5 @@ class Change:
     """A known cause with its public number."""
     source: str | None = None
     """``path:line`` of current's first changed node."""
+    nodes: frozenset[tuple[str, int]] = field(default=frozenset(), compare=False)
+    """Current's nodes that were added or changed: name of the graph, position."""

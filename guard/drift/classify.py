@@ -189,7 +189,7 @@ def _change(kind: str, parts: list[Part]) -> Change:
         any(one.judge.a.distributed or one.judge.b.distributed for one in where),
         any(one.backward for one in where),
     )
-    return Change(kind, text, layout(_rows(parts)), known(evidence), _source(parts))
+    return Change(kind, text, layout(_rows(parts)), known(evidence), _source(parts), _places(parts))
 
 
 def _loose(parts: Sequence[Part]) -> tuple[list[Node], list[Node]]:
@@ -222,6 +222,10 @@ def _source(parts: Sequence[Part]) -> str | None:
             if nodes[node].source:
                 return nodes[node].source
     return None
+
+
+def _places(parts: Sequence[Part]) -> frozenset[tuple[str, int]]:
+    return frozenset((part.where.name, node) for part in parts for node in (*part.cause.added, *part.cause.changed))
 
 
 def _merge_breaks(found: list[Change]) -> list[Change]:

@@ -107,6 +107,7 @@ def _finding(group: Group, fix: str | None, *, color: bool, warned: bool) -> Ite
     finding = group.first
     yield _head(finding, color=color, warned=warned, more=len(group.checks) - 1)
     yield from rows(finding.lines, color=color)
+    yield from (f"  {clean(line)}" for line in finding.cost)
     if finding.source is not None and not any(finding.source in line for line in finding.lines):
         yield f"  at {clean(finding.source)}"
     yield from (f"  {clean(line)}" for line in finding.evidence)

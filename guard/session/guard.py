@@ -15,6 +15,7 @@ from guard.ir.printer import print_program
 from guard.policy import must_fail, parse
 from guard.session import internal, record
 from guard.session.capture import Capture
+from guard.session.costs import cost_lines
 from guard.session.failure import CheckFailed
 from guard.session.judge import judge
 from guard.session.needs import needs
@@ -157,7 +158,7 @@ class Guard:
         text = print_program(program)
         store = Store(self.setting.config)
         baseline = store.read(check)
-        findings = judge(program, text, baseline, store.shown(store.path(check)))
+        findings = judge(program, text, baseline, store.shown(store.path(check)), cost_lines)
         if not findings:
             if self.setting.fixes == "on":  # without fixes, nothing is said of what a run with them saw
                 record.forget(self.setting, check)

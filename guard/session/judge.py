@@ -13,13 +13,19 @@ from guard.ir.canonical import equal
 from guard.ir.parser import parse_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import TypeAlias
 
     from guard.drift.change import Change
     from guard.ir.graph import CaptureError, Program
 
+    # (baseline, current, what moved) -> lines of cost
+    Costs: TypeAlias = Callable[[Program, Program, Sequence[Change]], tuple[str, ...]]
 
-def judge(current: Program, text: str, baseline: bytes | None, path: str) -> tuple[Finding, ...]:
+
+def judge(
+    current: Program, text: str, baseline: bytes | None, path: str, costs: Costs | None = None
+) -> tuple[Finding, ...]:
     """Return what fails the check: nothing where it holds, one finding for each cause where it drifted.
 
     Equal texts are never parsed: only a textual difference pays for the canonical comparison.
@@ -29,6 +35,7 @@ def judge(current: Program, text: str, baseline: bytes | None, path: str) -> tup
         text: ``current`` as printed.
         baseline: bytes of the reviewed file, None where there is none.
         path: the baseline's path, for messages.
+        costs: what a drift costs, which the first finding then says.
     """
     if baseline is None:
         return (_missing(current, path),)
@@ -39,7 +46,9 @@ def judge(current: Program, text: str, baseline: bytes | None, path: str) -> tup
     except GraphSyntaxError as error:
         return (_unreadable(current.check, error),)
     if reviewed.error is None and current.error is None:
-        return tuple(_drift(change, current.check) for change in changes(reviewed, current))
+        found = changes(reviewed, current)
+        said = costs(reviewed, current, found) if costs is not None and found else ()
+        return tuple(_drift(change, current.check, () if nth else said) for nth, change in enumerate(found))
     return () if equal(reviewed, current) else (_differs(reviewed, current),)
 
 
@@ -77,12 +86,12 @@ def _differs(baseline: Program, current: Program) -> Finding:
     return Finding("works", current.check, title, (was.line,), accept(current.check))
 
 
-def _drift(change: Change, check: str) -> Finding:
+def _drift(change: Change, check: str, cost: tuple[str, ...]) -> Finding:
     lines = shorten(change.lines, f"guard show {quoted(check)} --pending")
     if change.known is not None:
         lines = (*lines, change.known)
     title = f"{change.kind}, {change.title}"
-    return Finding("drift", check, title, lines, accept(check), change.source, drift=change.kind)
+    return Finding("drift", check, title, lines, accept(check), change.source, drift=change.kind, cost=cost)
 
 
 def _error_lines(current: Program, was: CaptureError | None = None) -> tuple[str, ...]:

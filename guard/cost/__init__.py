@@ -1,0 +1,1 @@
+"""What a captured graph must do: operations, bytes, collectives. Computed from graphs, never stored."""
