@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from guard.commands import options
 from guard.commands.verbs import VERBS
+from guard.cost.ratio import QUADS
 from guard.errors import UsageError
 
 if TYPE_CHECKING:
@@ -74,6 +75,12 @@ def _workers(text: str) -> int | str:
         return text
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f'wanted "auto" or a number from 1, got {text!r}')
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 10_000:  # noqa: PLR2004 - hours, already
+        raise argparse.ArgumentTypeError(f"wanted a number from 1 to 10000, got {text!r}")
     return int(text)
 
 
@@ -183,6 +190,14 @@ def _diff_flags(made: Parser) -> None:
     _format(made, "markdown")
 
 
+def _bench_flags(made: Parser) -> None:
+    _ids(made, "checks to run; all without")
+    made.add_argument(
+        "--quads", type=_positive, default=QUADS, metavar="N", help=f"measurements of each pair (default: {QUADS})"
+    )
+    _format(made)
+
+
 def _make(kind: Callable[..., object]) -> Callable[[argparse.Namespace, tuple[str, ...]], object]:
     """Build options whose fields are the flags' names."""
     return lambda namespace, _: kind(**_fields(namespace))
@@ -219,6 +234,7 @@ _VERBS = {
     "show": Arguments(_show_flags, _make(options.ShowOptions)),
     "review": Arguments(_review_flags, _make(options.ReviewOptions)),
     "diff": Arguments(_diff_flags, _make(options.DiffOptions)),
+    "bench": Arguments(_bench_flags, _make(options.BenchOptions)),
     "doctor": Arguments(_format, _make(options.DoctorOptions)),
     "selftest": Arguments(_format, _make(options.SelftestOptions)),
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from guard.cost.ratio import QUADS
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -117,6 +119,16 @@ class DiffOptions:
     """A revision of git's: list the baselines that this branch re-recorded."""
     format: Literal["text", "json", "markdown"] = "text"
     verbose: bool = False
+
+
+@dataclass(frozen=True)
+class BenchOptions:
+    """``guard bench``."""
+
+    ids: tuple[str, ...] = ()
+    quads: int = QUADS
+    """ABBA quads that each pair of graphs is measured by."""
+    format: Format = "text"
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,11 @@ VERBS = {
         ),
         "diff:diff",
     ),
+    "bench": Verb(
+        "Run what drifted against its baseline, side by side: same values, and in what time?",
+        ("guard bench", 'guard bench "nested_trace::expand[real-fake]"', "guard bench --quads 50"),
+        "bench:bench",
+    ),
     "doctor": Verb(
         "Say what this torch is, and which of its defects guard mends while tracing.",
         ("guard doctor", "guard doctor --format json"),

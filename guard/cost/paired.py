@@ -17,6 +17,8 @@ class Paired:
     """Why it was not run; everything below is empty then."""
     where: str | None = None
     """The node of the text that the problem is about, as printed."""
+    line: int | None = None
+    """Line of that node in its file."""
     side: str | None = None
     """Whose node: ``baseline`` or ``current``."""
     values: str = ""
@@ -32,6 +34,30 @@ class Paired:
         return self.ratio is not None and self.ratio.report_only is None and slower(self.ratio)
 
 
+@dataclass(frozen=True)
+class Benched:
+    """What ``guard bench`` says of one check."""
+
+    check: str
+    problem: str | None = None
+    """Why none of its graphs was run."""
+    same: bool = False
+    """Nothing is pending: current's graphs are the baseline's."""
+    drifts: tuple[str, ...] = ()
+    """Classes of what moved."""
+    pairs: tuple[Paired, ...] = ()
+    """One a graph, in the order of the file."""
+    confirmed: frozenset[str] = frozenset()
+    """Graphs that were slower in a fresh process, too."""
+    path: str = ""
+    """The baseline's, for messages."""
+
+    @property
+    def slower(self) -> tuple[Paired, ...]:
+        """What fails the run."""
+        return tuple(pair for pair in self.pairs if pair.is_slower and pair.graph in self.confirmed)
+
+
 def to_json(found: Paired) -> dict[str, Any]:
     """Return plain data."""
     return {**asdict(found), "ratio": None if found.ratio is None else found.ratio._asdict()}
@@ -41,3 +67,16 @@ def from_json(record: dict[str, Any]) -> Paired:
     """Read what to_json wrote."""
     ratio = record["ratio"]
     return Paired(**{**record, "ratio": None if ratio is None else Ratio(**ratio)})
+
+
+def line_of(text: str, node: str) -> int | None:
+    """Find the line of a file that a node, as print_node prints it, begins on; None where it is written otherwise.
+
+    A long list goes on over several lines: the longest beginning of the node is its first.
+    """
+    found: tuple[int, int] = (0, 0)
+    for number, line in enumerate(text.splitlines(), 1):
+        start = line.strip()
+        if node.startswith(start):
+            found = max(found, (len(start), -number))
+    return -found[1] if found[0] else None

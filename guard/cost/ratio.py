@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -16,6 +15,8 @@ FLOOR = 20e-6
 """Seconds a call: what a few nodes' dispatch takes, which is no kernel's time."""
 DISPATCH = 20e-6
 """Seconds a node: below it the interpreter and the dispatcher are measured, not kernels (2-10 us a node on CPUs)."""
+FEWEST = 9
+"""Quads, below which a median says little: slow graphs get fewer than they asked for."""
 _SIDE = 0.25  # of the quads, that each of two modes must hold
 
 
@@ -61,7 +62,7 @@ def measured(quads: Sequence[Quad], nodes: int) -> Ratio:
     baseline = median([(quad.first + quad.last) / 2 for quad in quads])
     current = median([(quad.current + quad.again) / 2 for quad in quads])
     found = Ratio(median(ratios), baseline, current)
-    return found._replace(report_only=_occupancy(baseline, nodes) or bimodal(ratios))
+    return found._replace(report_only=_few(quads) or _occupancy(baseline, nodes) or bimodal(ratios))
 
 
 def slower(found: Ratio, tolerance: float = TOLERANCE, floor: float = FLOOR) -> bool:
@@ -92,6 +93,20 @@ def bimodal(ratios: Sequence[float]) -> str | None:
         return None
     low, high = median(ordered[:cut]), median(ordered[cut:])
     return f"two modes: {low:.2f}x in {cut} quads, {high:.2f}x in {count - cut}"
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle one, or half of the middle two.
+
+    Not from ``statistics``, which takes 10 ms to import at the start of each verb.
+    """
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def _few(quads: Sequence[Quad]) -> str | None:
+    return f"only {len(quads)} quads, wanted {FEWEST}" if len(quads) < FEWEST else None
 
 
 def _occupancy(seconds: float, nodes: int) -> str | None:

@@ -56,7 +56,7 @@ def _side(name: str, program: Program, graph: Graph, allowed: frozenset[str], wh
     try:
         return Side(program, graph, allowed, where)
     except RefusedError as error:
-        return Paired(graph.name, f"no run cost: {error.reason}", _shown(error.node), name)
+        return Paired(graph.name, f"no run cost: {error.reason}", _shown(error.node), side=name)
 
 
 def _run(left: Side, right: Side, count: int) -> Paired:

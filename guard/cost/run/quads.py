@@ -6,7 +6,7 @@ import gc
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from guard.cost.ratio import Quad
+from guard.cost.ratio import Quad, median
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SAMPLE = 2e-3  # seconds a sample takes at least: 1000 times what reading the clock twice costs
 MOST = 200  # calls a sample
+BUDGET = 60.0  # seconds that all quads of one pair may take: a graph that is slower gets fewer of them
 
 
 def quads(
@@ -25,30 +26,32 @@ def quads(
     Args:
         baseline: runs its graph once; it has run before.
         current: runs its graph once; it has run before.
-        count: of quads.
+        count: of quads; fewer where they would take longer than a minute, but never none.
         clock: seconds of one call.
         between: puts the inputs back before each call; not timed.
     """
-    calls = _calls(baseline, clock, between)
+    calls, each = _calls(baseline, clock, between)
+    count = max(1, min(count, int(BUDGET / (4 * calls * each))))
 
     def sample(call: Callable[[], Any]) -> float:
-        total = 0.0
-        for _ in range(calls):
-            between()
-            total += clock(call)
-        return total / calls
+        # the median: on a busy machine a call of microseconds that is preempted takes milliseconds
+        return median([_one(call, clock, between) for _ in range(calls)])
 
     with _no_collection():
         return [Quad(sample(baseline), sample(current), sample(current), sample(baseline)) for _ in range(count)]
 
 
-def _calls(call: Callable[[], Any], clock: Clock, between: Callable[[], None]) -> int:
-    """Calls that fill a sample, by the fastest of three: the first may still warm up."""
-    best = float("inf")
+def _one(call: Callable[[], Any], clock: Clock, between: Callable[[], None]) -> float:
+    between()
+    return clock(call)
+
+
+def _calls(call: Callable[[], Any], clock: Clock, between: Callable[[], None]) -> tuple[int, float]:
+    """Calls that fill a sample, and the seconds of one, by the fastest of three: the first may still warm up."""
+    best = 60.0
     for _ in range(3):
-        between()
-        best = min(best, clock(call))
-    return max(1, min(MOST, int(SAMPLE / max(best, 1e-9)) + 1))
+        best = max(min(best, _one(call, clock, between)), 1e-7)
+    return min(MOST, int(SAMPLE / best) + 1), best
 
 
 @contextmanager

@@ -1,0 +1,106 @@
+"""``guard bench``: run each drifted check's graphs against its baseline's, one check after the other."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from guard import verdict
+from guard.baselines.names import quoted
+from guard.baselines.pending import Broken, digest, read_pending
+from guard.baselines.store import Store
+from guard.commands.bench_process import measure
+from guard.commands.doctor import INSTALL, torch_problem
+from guard.commands.selection import select, waiting
+from guard.config import load
+from guard.cost.paired import Benched
+from guard.drift.classify import changes
+from guard.environment import torch_version
+from guard.errors import GraphSyntaxError, TorchMissingError
+from guard.ir.parser import parse_bytes
+from guard.report import runs
+
+if TYPE_CHECKING:
+    from guard.commands.options import BenchOptions
+    from guard.config import Config
+    from guard.cost.paired import Paired
+    from guard.ir.graph import Program
+
+MAX_LINES = 800_000
+"""Of a file: rebuild takes 200 000 nodes, which print as at most a few lines each. A larger file is not even parsed."""
+
+
+def bench(options: BenchOptions) -> int:
+    """Print a line a check; 1 where current is slower, 4 where there is no check.
+
+    Raises:
+        TorchMissingError: torch is absent or too old.
+        UsageError: an id names no check.
+    """
+    problem = torch_problem(torch_version())
+    if problem:
+        raise TorchMissingError(problem, INSTALL)
+    config = load()
+    known = {*Store(config).ids(), *waiting(config)}
+    checks = select(options.ids, known, config, "unknown check") if options.ids else sorted(known)
+    found = tuple(_bench(config, check, options.quads) for check in checks)
+    code = _exit_code(found)
+    print(runs.as_json(found, code) if options.format == "json" else runs.as_text(found), end="")
+    return code
+
+
+def _exit_code(found: tuple[Benched, ...]) -> int:
+    if not found:
+        return verdict.NOTHING
+    return verdict.FINDINGS if any(one.slower for one in found) else verdict.HOLD
+
+
+def _bench(config: Config, check: str, quads: int) -> Benched:
+    store = Store(config)
+    waits, data = read_pending(config, check), store.read(check)
+    path = store.shown(store.path(check))
+    if waits is None:
+        return Benched(check, same=True, path=path)
+    if isinstance(waits, Broken):
+        return Benched(check, f"its pending file is not right: {waits.problem}", path=path)
+    if waits.text is None or data is None:
+        return Benched(check, "there is no baseline" if data is None else "it is to be removed", path=path)
+    if waits.meta.baseline != digest(data):
+        return Benched(check, "its baseline has changed since the check ran", path=path)
+    try:
+        baseline, current = _parsed(data, path), _parsed(waits.text, "its pending file")
+    except GraphSyntaxError as error:
+        return Benched(check, error.problem, path=path)
+    return _run(config, Benched(check, drifts=_drifts(baseline, current), path=path), data, waits.text, quads)
+
+
+def _parsed(data: bytes, path: str) -> Program:
+    lines = data.count(b"\n")
+    if lines > MAX_LINES:
+        raise GraphSyntaxError(f"the file has {lines} lines, wanted at most {MAX_LINES}", MAX_LINES + 1, 1, path)
+    return parse_bytes(data, path)
+
+
+def _drifts(baseline: Program, current: Program) -> tuple[str, ...]:
+    if baseline.error is not None or current.error is not None:
+        return ()
+    return tuple(dict.fromkeys(change.kind for change in changes(baseline, current)))
+
+
+def _run(config: Config, known: Benched, baseline: bytes, current: bytes, quads: int) -> Benched:
+    print(f"running {quoted(known.check)}", file=sys.stderr, flush=True)
+    first = measure(baseline, current, quads, config.timeout)
+    if isinstance(first, str):
+        return Benched(known.check, first, path=known.path)
+    again = _confirmed(first, baseline, current, quads, config.timeout)
+    return Benched(known.check, drifts=known.drifts, pairs=first, confirmed=again, path=known.path)
+
+
+def _confirmed(
+    first: tuple[Paired, ...], baseline: bytes, current: bytes, quads: int, timeout: float
+) -> frozenset[str]:
+    """Measure anew, in a fresh process, what seemed slower: its memory lies elsewhere."""
+    if not any(pair.is_slower for pair in first):
+        return frozenset()
+    again = measure(baseline, current, quads, timeout)
+    return frozenset(pair.graph for pair in again if pair.is_slower) if not isinstance(again, str) else frozenset()
