@@ -1,0 +1,135 @@
+"""guard bench in whole runs: what is pending is run against its baseline, in processes of their own."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from guard.baselines.pending import digest
+from guard.commands import bench as bench_module
+from guard.commands.bench import bench
+from guard.commands.bench_process import measure
+from guard.commands.options import BenchOptions
+from guard.cost.paired import Paired
+from guard.cost.ratio import Ratio
+
+if TYPE_CHECKING:
+    from tests.project import Project
+
+CHECKS = """
+from guard import MakeFx
+
+def test_one(guard):
+    guard.check(lambda x=None: {ops}, tracer=MakeFx())
+
+def test_two(guard):
+    guard.check(lambda x=None: ["aten.cos.default"], tracer=MakeFx())
+"""
+
+
+@pytest.fixture
+def drifted(project: Project) -> Project:
+    """Two recorded checks, of which the first now computes something else."""
+    project.checks(CHECKS.format(ops='["aten.sin.default"]'))
+    assert project.guard("update").returncode == 0
+    project.checks(CHECKS.format(ops='["aten.sin.default", "aten.neg.default"]'))
+    assert project.guard("check").returncode == 1
+    return project
+
+
+def test_without_a_baseline_there_is_nothing_to_run(project: Project) -> None:
+    done = project.guard("bench")
+
+    assert (done.returncode, done.stdout) == (4, "nothing to run: there is no baseline and nothing is pending\n")
+
+
+def test_what_drifted_is_run_and_what_holds_has_the_same_graph(drifted: Project) -> None:
+    done = drifted.guard("bench", "--quads", "3")
+
+    assert done.returncode == 0, done.stderr
+    first, wrong, times, second, summary = done.stdout.splitlines()
+    assert first.startswith('"it::one": structure drift, values differ, ')
+    assert wrong.startswith("  output 0 [0]: wanted ")
+    assert "report only: only 3 quads" in times
+    assert second == '"it::two": same graph'
+    assert summary == "1 run, 1 with other values, 1 same graph"
+
+
+def test_a_hostile_baseline_is_refused_with_its_line_and_nothing_is_run(drifted: Project) -> None:
+    path = drifted.root / "baselines" / "it" / "one.graph"
+    path.write_text(path.read_text("utf-8").replace("aten.sin.default", "os.system"), "utf-8")
+    assert drifted.guard("check").returncode == 1
+
+    done = drifted.guard("bench", "it::one", "--format", "json")
+
+    (check,) = json.loads(done.stdout)["checks"]
+    (graph,) = check["graphs"]
+    assert 'unknown target "os.system"' in graph["problem"]
+    assert (graph["line"], graph["side"], graph["values"]) == (6, "baseline", "")
+    assert done.returncode == 0
+
+
+def test_a_file_of_a_million_lines_is_not_parsed(drifted: Project) -> None:
+    path = drifted.root / "baselines" / "it" / "one.graph"
+    line = "  %0: f32[4] = aten.sin.default(%x)\n"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace(line, line * 1_000_000), "utf-8")
+    meta = drifted.root / ".guard" / "pending" / "it" / "one.graph.json"
+    record = json.loads(meta.read_text("utf-8"))
+    meta.write_text(json.dumps(record | {"baseline": digest(path.read_bytes())}), "utf-8")
+
+    done = drifted.guard("bench", "it::one", timeout=30)
+
+    assert "lines, wanted at most" in done.stdout
+    assert "0 run, 1 not run" in done.stdout
+
+
+def test_a_baseline_that_changed_since_is_not_compared(drifted: Project) -> None:
+    path = drifted.root / "baselines" / "it" / "one.graph"
+    path.write_text(path.read_text("utf-8").replace("sin", "cos"), "utf-8")
+
+    assert "its baseline has changed since the check ran" in drifted.guard("bench", "it::one").stdout
+
+
+def test_an_unknown_id_is_a_usage_error(drifted: Project) -> None:
+    done = drifted.guard("bench", "it::three")
+
+    assert done.returncode == 2
+    assert "unknown check" in done.stderr
+    assert drifted.guard("bench", "--quads", "0").returncode == 2
+
+
+@pytest.mark.parametrize(("again", "code"), [(1.3, 1), (1.0, 0)])
+def test_a_slowdown_fails_only_where_a_fresh_process_confirms_it(
+    drifted: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], again: float, code: int
+) -> None:
+    ratios = iter((1.3, again))
+    monkeypatch.chdir(drifted.root)
+    monkeypatch.setattr(
+        bench_module,
+        "measure",
+        lambda *_: (Paired("main", values="same values", ratio=Ratio(next(ratios), 1e-3, 1.3e-3)),),
+    )
+
+    assert bench(BenchOptions()) == code
+    said = capsys.readouterr().out
+    assert ("confirmed in a fresh process" in said) == bool(code)
+    assert next(ratios, None) is None
+
+
+TEXT = (
+    b"guard-graph 1\ncheck a::b\ntracer t\n\ngraph main(%x: f32[4]) -> (f32[4]) {\n"
+    b"  %0: f32[4] = aten.sin.default(%x)\n  return %0\n}\n"
+)
+
+
+def test_a_process_that_does_not_end_or_dies_is_a_line_and_not_the_end_of_guard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert "did not end within 0.01 s" in measure(TEXT, TEXT, 1, 0.01)
+    monkeypatch.setattr("guard.commands.bench_process._BOOT", "import os; os.abort()")
+    assert measure(TEXT, TEXT, 1, 60) == "the process that ran it was ended by signal 6"
+    monkeypatch.setattr("guard.commands.bench_process._BOOT", "raise ValueError('planted')")
+    assert measure(TEXT, TEXT, 1, 60) == "the process that ran it failed: ValueError: planted"

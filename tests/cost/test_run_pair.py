@@ -1,0 +1,224 @@
+"""Baseline's graph against current's, both rebuilt: values and time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+
+from guard.cost.run.clock import clock_of, seconds
+from guard.cost.run.pair import pairs
+from guard.cost.run.quads import quads
+from guard.cost.run.setting import quiet
+from guard.ir.parser import parse_program
+from guard.ir.printer import print_program
+from guard.specs import MakeFx
+from guard.tracers.capture import Job, capture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from guard.cost.paired import Paired
+    from guard.ir.graph import Program
+
+X, Y = torch.ones(4, 4), torch.ones(4, 4)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    with quiet():
+        yield
+
+
+class Captures:
+    def __init__(self, cache: Path) -> None:
+        self.cache = cache
+
+    def __call__(self, function: Callable[..., Any], *args: Any, mode: Any = "real") -> Program:
+        job = Job(MakeFx(tracing_mode=mode), function, args, {})
+        return parse_program(print_program(capture(job, check="a::b", cache=self.cache).program))
+
+
+@pytest.fixture
+def captured(cache: Path) -> Captures:
+    return Captures(cache)
+
+
+def one(baseline: Program, current: Program, count: int = 0) -> Paired:
+    (found,) = pairs(baseline, current, count)
+    return found
+
+
+def test_swapped_operands_of_an_add_compute_the_same_and_of_a_sub_do_not(captured: Captures) -> None:
+    add = one(captured(lambda x, y: x + y, X, Y), captured(lambda x, y: y + x, X, Y))
+    sub = one(captured(lambda x, y: x - y, X, Y), captured(lambda x, y: y - x, X, Y))
+
+    assert (add.values, add.difference, add.problem) == ("same values", None, None)
+    assert sub.values == "values differ"
+    wanted, got = str(sub.difference).removeprefix("output 0 [0, 0]: wanted ").split(", got ")
+    assert float(wanted) == -float(got) != 0
+
+
+def test_written_inputs_are_compared_and_put_back(captured: Captures) -> None:
+    double = captured(lambda x: (x.mul_(2), None)[1], X)
+
+    assert one(double, captured(lambda x: (x.add_(x), None)[1], X), 1).values == "same values"
+    found = one(double, captured(lambda x: (x.mul_(3), None)[1], X))
+    assert str(found.difference).startswith("written inputs: [1] [0, 0]: wanted ")
+    # 3 quads of up to 200 calls double their input each time: without putting it back the values would be infinite
+    inside = one(double, captured(lambda x: (x.mul_(2).clone(), None)[1], X), 3)
+    assert inside.values == "same values"
+
+
+def test_an_output_that_a_later_run_overwrites_is_compared_as_it_was(captured: Captures) -> None:
+    found = one(captured(lambda x: x.add_(1), X), captured(lambda x: x.add_(2), X))
+
+    assert found.values == "values differ"
+
+
+def test_a_symbolic_graph_runs_at_sizes_that_both_allow(captured: Captures) -> None:
+    x = torch.ones(6, 5)
+    was = captured(lambda x: x.view(x.shape[0] // 2, 2, x.shape[1]) + 1, x, mode="symbolic")
+    now = captured(lambda x: 1 + x.reshape(x.shape[0] // 2, 2, x.shape[1]), x, mode="symbolic")
+
+    assert one(was, now).values == "same values"
+
+
+def test_random_numbers_that_differ_are_said_to_be_random(captured: Captures) -> None:
+    was = captured(lambda x: x + torch.rand(4, 4), X)
+
+    assert one(was, was).values == "same values"
+    drawn = one(was, captured(lambda x: x + torch.rand(4, 4) + torch.rand(4, 4), X))
+    assert "draws random numbers" in str(drawn.difference)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "reason"),
+    [
+        ("%x: f32[4]", "%x: f32[5]", "the inputs differ"),
+        ("%x: f32[4]", "%x: f32[4], %y: f32[4]", "the inputs differ"),
+        ("%x: f32[4], %y: int(2)", "%x: f32[4], %y: int(3)", "the inputs differ"),
+    ],
+)
+def test_other_inputs_are_not_comparable(was: str, now: str, reason: str) -> None:
+    text = "guard-graph 1\ncheck a::b\ntracer t\n\ngraph main({}) -> (None) {{\n  return None\n}}\n"
+    left, right = (parse_program(text.format(inputs)) for inputs in (was, now))
+
+    assert reason in str(one(left, right).problem)
+
+
+@pytest.mark.parametrize(
+    ("node", "problem"),
+    [
+        ("aten.sin.default(%x) {write %x}", "rebuilt, the graph reads differently than its text"),
+        ("_c10d_functional.all_reduce.default(%x) {comm 0, 1}", "collectives have no run cost yet"),
+        ("aten.view.default(%x, [3])", "it fails on fresh inputs: shape '[3]' is invalid"),
+        ("os.system(%x)", 'no operator "os.system" is registered here'),
+    ],
+)
+def test_a_graph_that_cannot_run_says_why(node: str, problem: str) -> None:
+    text = f"guard-graph 1\ncheck a::b\ntracer t\n\ngraph main(%x: f32[4]) -> (f32[4]) {{\n  %0: f32[4] = {node}\n"
+    alias = " {alias %x}" if "view" in node else ""
+    program = parse_program(
+        f"{text[:-1]}{alias}\n  return %0\n}}\n".replace("-> (f32", "-> (alias %x: f32" if alias else "-> (f32")
+    )
+
+    found = one(program, program)
+
+    assert problem in str(found.problem)
+    assert found.values == ""
+
+
+def test_other_graphs_and_errors_are_not_comparable(captured: Captures) -> None:
+    good = captured(lambda x: x.sin(), X)
+    failed = parse_program('guard-graph 1\ncheck a::b\ntracer t\nerror crash\nline "x"\nfingerprint 0123456789ab\n')
+    empty = parse_program("guard-graph 1\ncheck a::b\ntracer t\nno graphs\n")
+
+    assert "failed" in str(one(failed, good).problem)
+    assert "other graphs" in str(pairs(good, empty)[0].problem)
+
+
+def chain(extra: int) -> Callable[..., Any]:
+    def program(x: Any, y: Any) -> Any:
+        for _ in range(10 + extra):
+            x = (x @ y).relu()
+        return x
+
+    return program
+
+
+def test_a_tenth_more_work_is_caught_and_the_same_graph_is_not_slower(captured: Captures) -> None:
+    x = torch.ones(160, 160)
+    baseline, more = captured(chain(0), x, x), captured(chain(1), x, x)
+
+    same = one(baseline, baseline, 25)
+    found = one(baseline, more, 25)
+
+    assert found.ratio is not None
+    assert same.ratio is not None
+    assert found.ratio.ratio > 1.05
+    # a run fails only where a fresh process confirms it: twice by chance is what may not happen
+    assert not (same.is_slower and one(baseline, baseline, 25).is_slower)
+
+
+def test_small_graphs_are_report_only(captured: Captures) -> None:
+    program = captured(lambda x: x.sin().cos().sin(), X)
+
+    found = one(program, program, 9)
+
+    assert found.ratio is not None
+    assert str(found.ratio.report_only).startswith("low occupancy")
+
+
+def test_quads_run_baseline_current_current_baseline_with_the_inputs_put_back() -> None:
+    seen: list[str] = []
+    times = {"a": 2.0, "b": 3.0}
+
+    def clock(call: Callable[[], Any]) -> float:
+        return times[call()]
+
+    def run(name: str) -> Callable[[], str]:
+        def call() -> str:
+            seen.append(name)
+            return name
+
+        return call
+
+    (quad,) = quads(run("a"), run("b"), 1, clock, lambda: seen.append("-"))
+
+    assert "".join(seen[-8:]) == "-a-b-b-a"
+    assert quad.ratio == 1.5
+
+
+def test_a_slow_graph_gets_fewer_quads() -> None:
+    found = quads(lambda: None, lambda: None, 25, lambda _: 5.0, lambda: None)
+
+    assert len(found) == 3
+
+
+def test_without_cuda_its_clock_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+    assert clock_of("cuda:0") is seconds
+    assert clock_of("cpu") is seconds
+
+
+def test_custom_operators_of_current_may_be_in_the_baseline() -> None:
+    with torch.library._scoped_library("guard_pair_test", "DEF") as library:
+        library.define("twice(Tensor x) -> Tensor")
+        library.impl("twice", lambda x: x * 2, "CPU")
+        text = (
+            "guard-graph 1\ncheck a::b\ntracer t\n\ngraph main(%x: f32[4]) -> (f32[4]) {\n"
+            "  %0: f32[4] = guard_pair_test.twice.default(%x)\n  return %0\n}\n"
+        )
+        custom, plain = parse_program(text), parse_program(text.replace("guard_pair_test.twice", "aten.sin"))
+
+        assert one(custom, custom).values == "same values"
+        assert "unknown target" in str(one(custom, plain).problem)
