@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 # A product of atoms: symbols, and functions that are no sums or products
 Monomial: TypeAlias = "tuple[Symbol | Apply, ...]"
 MOST_CANDIDATES = 8
+MOST_WEIGHT = 400
+"""Symbols, numbers and functions in a maximum."""
 MOST_TERMS = 256
-"""Of a product: a larger one is not multiplied out, since thirty sums of two would have a thousand million."""
+"""Of a product: thirty sums of two, multiplied out, would have a thousand million."""
 _MOST_POWER = 8
+
+
+class TooLargeError(ArithmeticError):
+    """A product with more than MOST_TERMS terms: no program has such sizes, a file that somebody wrote may."""
 
 
 class Poly:
@@ -36,7 +42,7 @@ class Poly:
 
     def __mul__(self, other: Amount) -> Amount:
         if len(self.terms) * len(_terms(other)) > MOST_TERMS:
-            return Poly({(Apply("*", (expression(self), expression(other))),): 1})
+            raise TooLargeError
         found: dict[Monomial, int] = {}
         for one, factor in self.terms.items():
             for another, times in _terms(other).items():
@@ -167,7 +173,9 @@ class Largest:
         """Return it: a maximum where several may be the largest, a bound above them where these are very many."""
         if len(self._found) == 1:
             return self._found[0]
-        return Poly({(Apply("max", tuple(map(expression, self._found))),): 1})
+        args = tuple(map(expression, self._found))
+        # bodies in bodies in bodies: each maximum would hold several copies of the one within
+        return _bound(self._found) if sum(map(_weight, args)) > MOST_WEIGHT else Poly({(Apply("max", args),): 1})
 
 
 def largest(*values: Amount) -> Amount:
@@ -176,6 +184,10 @@ def largest(*values: Amount) -> Amount:
     for value in values:
         most.add(value)
     return most.amount()
+
+
+def _weight(expr: Expr) -> int:
+    return 1 + sum(map(_weight, expr.args)) if type(expr) is Apply else 1
 
 
 def _bound(values: list[Amount]) -> Amount:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.utils import flop_counter
 
-from guard.cost.amount import Poly, amount
+from guard.cost.amount import Poly, TooLargeError, amount
 from guard.cost.sizes import local
 from guard.ir.expr import Apply, Symbol
 from guard.ir.graph import Ref
@@ -57,9 +57,12 @@ class Registry:
         formula = self._table.get(f"{namespace}.{rest.partition('.')[0]}")
         if formula is None:
             return None
-        args = tuple(_argument(arg, types) for arg in node.args)
-        kwargs = {key: _argument(arg, types) for key, arg in node.kwargs}
-        results = tuple(_shape(result.type) for result in node.results)
+        try:
+            args = tuple(_argument(arg, types) for arg in node.args)
+            kwargs = {key: _argument(arg, types) for key, arg in node.kwargs}
+            results = tuple(_shape(result.type) for result in node.results)
+        except TooLargeError:
+            return None
         out = results[0] if len(results) == 1 else results
         key = (node.target, repr((args, kwargs, out)))
         if key not in self._known:

@@ -6,7 +6,7 @@ import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from guard.cost.amount import amount
+from guard.cost.amount import TooLargeError, amount
 from guard.ir.types import DTensorType, ListType, SubclassType, TensorType, UnknownType
 
 if TYPE_CHECKING:
@@ -39,8 +39,15 @@ class Sizes:
         found = self._known.get(id(type_))
         if found is None:
             # the type is kept, so that no other can have its id
-            found = self._known[id(type_)] = (type_, _bytes(local(type_)))
+            found = self._known[id(type_)] = (type_, _counted(type_))
         return found[1]
+
+
+def _counted(type_: Type) -> Amount | None:
+    try:
+        return _bytes(local(type_))
+    except TooLargeError:
+        return None
 
 
 def _bytes(type_: Type) -> Amount | None:

@@ -54,6 +54,7 @@ def test_the_whole_record() -> None:
                         "by": "code",
                         "reason": "",
                         "evidence": [],
+                        "cost": [],
                     }
                 ],
                 "warned": [],
