@@ -14,6 +14,7 @@ from guard.__main__ import main
 from guard.baselines.disk import write_whole
 from guard.baselines.store import Store
 from guard.config import load
+from tests.project import empty_project
 from tests.report.test_report_json import PAGE, documented, keys
 
 if TYPE_CHECKING:
@@ -121,3 +122,24 @@ def test_without_torch_only_flops_are_not_known(here: Path) -> None:
     )  # fmt: skip
     assert "# read s0*32 + 128, written s0*16\n" in ran.stdout, ran.stderr
     assert "\nflops n/a: no torch\nbytes read" in ran.stdout
+
+
+def test_a_run_says_what_a_drift_costs(tmp_path: Path) -> None:
+    project = empty_project(tmp_path)
+    check = "def test_b(guard):\n    guard.check(lambda: {}, tracer=None)\n"
+    base = ["aten.sin.default", "aten.neg.default"]
+    project.checks(check.format(base))
+    assert project.guard("update").returncode == 0
+    project.checks(check.format([base[0], "aten.clone.default", base[1]]))
+    ran = project.guard("check", "--format", "json")
+    finding = json.loads(ran.stdout)["outcomes"][0]["findings"][0]
+    assert finding["cost"] == [
+        "costs more: bytes read +16, bytes written +16",
+        "  at %1 aten.clone.default: read 16, written 16  checks/test_it.py:2",
+    ]
+    shown = project.guard("review", "--list").stdout
+    assert "\n  costs more: bytes read +16, bytes written +16\n" in shown
+    project.checks(check.format(base[:1]))
+    ran = project.guard("check")
+    assert ran.returncode == 1  # the drift decides
+    assert "\n  note: cheaper: bytes read -16, bytes written -16, peak live bytes -16\n" in ran.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from guard.cost import flops
 from guard.cost.amount import evaluate, text
 from guard.cost.graph import program_cost
+from guard.ir.parser import parse_bytes
 from guard.tracers.capture import lower_module
 
 if TYPE_CHECKING:
@@ -113,3 +115,28 @@ def test_a_torch_that_keeps_them_elsewhere_has_none(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(flop_counter, "flop_registry", tables[broken])
     assert flops.formulas() is None
     assert program_cost(capture(lambda x: x @ x, torch.ones(4, 4))).total.flops is None
+
+
+def first_row(x: torch.Tensor) -> torch.Tensor:
+    x[0] += 1
+    return x * 2
+
+
+def test_bytes_rewritten_by_a_write_to_a_row() -> None:
+    x = torch.ones(4, 8)
+    row = program_cost(capture(first_row, x)).total
+    whole = program_cost(capture(torch.func.functionalize(first_row), x)).total
+    assert row.rewritten == 2 * 32  # add_ to the row, and Python's own x[0] = x[0]
+    assert whole.rewritten == 4 * 32  # made functional, all of x is copied back
+    assert program_cost(capture(lambda x: x * 2, x)).total.rewritten == 0
+
+
+def test_every_baseline_of_the_project_has_a_cost() -> None:
+    paths = sorted((Path(__file__).parents[2] / "baselines").rglob("*.graph"))
+    formulas = flops.formulas()
+    programs = [parse_bytes(path.read_bytes(), path.name) for path in paths]
+    prices = [program_cost(program, formulas).total for program in programs if program.error is None]
+    assert len(prices) > 100
+    assert [found.untyped for found in prices] == [0] * len(prices)
+    assert not any(found.no_formula for found in prices)
+    assert sum(bool(found.flops) for found in prices) > 20
