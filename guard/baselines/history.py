@@ -47,7 +47,7 @@ def git(folder: Path, *arguments: str, data: bytes | None = None, patience: floa
     Raises:
         HistoryError: There is no git, it took too long, or it failed; the problem is the first line that it said.
     """
-    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
+    command = ["git", "-C", str(folder), *arguments]
     try:
         ran = subprocess.run(  # noqa: S603 - no shell, and paths are told apart from flags by ``--``
             command, input=data, env=_environment(), capture_output=True, timeout=patience, check=False

@@ -50,6 +50,11 @@ def test_a_name_with_wildcards_is_that_file_alone(made: Repository) -> None:
     assert last(made, ONE) == {ONE: first}
 
 
+def test_a_name_is_no_magic(made: Repository) -> None:
+    made.write(":(top)odd.py", "1\n")
+    assert history.untracked(history.open_repository(made.top), (":(top)odd.py", "model.py")) == {":(top)odd.py"}
+
+
 def test_what_is_not_committed_as_it_is_is_left_out(made: Repository) -> None:
     made.write(ONE, "one 2\n")
     made.write("baselines/it/three.graph", "new\n")
@@ -198,7 +203,7 @@ def test_what_a_git_hook_sets_for_itself_is_not_heard(
 
 
 def test_reading_leaves_the_index_alone(made: Repository) -> None:
-    os.utime(made.top / "model.py")  # git would like to note that it is the same
+    os.utime(made.top / "model.py", (1, 1))  # git would like to note that it is the same
     before = (made.top / ".git/index").read_bytes()
     found = history.open_repository(made.top)
     history.last_changes(found, (ONE,))
