@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from guard.drift.flow import Flow
 
 NOBODY = -1
+RESULT = 40  # bits of a node's number below the place of a result among several
 
 
 class Alignment:
@@ -134,8 +135,7 @@ class Alignment:
             if taken or not place or a.words[node_a] != b.words[node_b]:
                 continue
             self.of_a[node_a], self.of_b[node_b] = node_b, node_a
-            operands = zip(a.values[node_a], b.values[node_b], strict=True)
-            stack += [pair for pair in operands if min(pair) >= 0]
+            stack += [(x, y) for x, y in zip(a.values[node_a], b.values[node_b], strict=True) if x >= 0 and y >= 0]
 
     def _gaps(self) -> Iterator[tuple[list[int], list[int]]]:
         """Yield runs of nodes without a partner between those that keep their order, where both graphs have some."""
@@ -174,18 +174,18 @@ def fingerprints(flow: Flow, table: dict[tuple[int, ...], int], inputs: Mapping[
         table: Shared by both graphs.
         inputs: Position of an input -> what stands for it in both.
     """
-    owners, firsts, values = flow.owners, flow.firsts, flow.values
     found: list[int] = []
-    for position, (word, types) in enumerate(zip(flow.words, flow.types, strict=True)):
-        key = [word, types]
-        for value in values[position]:
-            if value >= 0:
-                owner = owners[value]
-                key += (found[owner], value - firsts[owner])
-            else:
-                key += (-1 - inputs[-1 - value], 0)
-        number = table.setdefault(tuple(key), len(table))
+    of_values: list[int] = []
+    firsts = [*flow.firsts, len(flow.owners)]
+    for position, (word, types, values) in enumerate(zip(flow.words, flow.types, flow.values, strict=True)):
+        used = [of_values[value] if value >= 0 else -1 - inputs[-1 - value] for value in values]
+        number = table.setdefault((word, types, *used), len(table))
         found.append(number)
+        results = firsts[position + 1] - firsts[position]
+        if results == 1:
+            of_values.append(number)
+        else:
+            of_values += [number + (place << RESULT) for place in range(results)]
     return found
 
 

@@ -61,7 +61,7 @@ class Gathering:
         """Enter an output; tell whether what it returns changed by itself: not because of its nodes."""
         al = self._al
         spots = self._culprits(a, b)
-        mapped = [self._map(value) for value in a]
+        mapped = [self._mapped[value] for value in a]
         dirty = [self._dirty[owner] for owner in map(al.b.owner, b) if owner in self._dirty]
         touched = [self._base + owner for owner in map(al.b.owner, b) if owner in self._facts]
         for spot in (*spots, *dirty, *touched):
@@ -110,13 +110,6 @@ class Gathering:
             if a != b:
                 self._parents[max(a, b)] = min(a, b)
 
-    def _map(self, value: int) -> int | None:
-        if value < 0:
-            partner = self._al.inputs.get(-1 - value)
-            return None if partner is None else -1 - partner
-        found = self._mapped[value]
-        return None if found == NOBODY else found
-
     def _culprits(self, a: list[int], b: list[int]) -> list[int]:
         """Give the nodes without a partner among the operands, where those of one place differ; join them."""
         al, base = self._al, self._base
@@ -128,7 +121,7 @@ class Gathering:
 
     def _differing(self, a: list[int], b: list[int]) -> tuple[list[int], list[int]]:
         """Give the values that differ: place by place where there are as many."""
-        mapped = [self._map(value) for value in a]
+        mapped = [self._mapped[value] for value in a]
         if len(a) == len(b):
             places = [place for place, value in enumerate(mapped) if value != b[place]]
             return [a[place] for place in places], [b[place] for place in places]
@@ -146,7 +139,6 @@ class Gathering:
         equal, of_b = al.equal, al.of_b
         values_a, values_b = al.a.values, al.b.values
         words_a, words_b, types_a, types_b = al.a.words, al.b.words, al.a.types, al.b.types
-        inputs = {-1 - i: -1 - j for i, j in al.inputs.items()}
         for b, a in enumerate(of_b):
             if b in equal:
                 continue
@@ -155,11 +147,9 @@ class Gathering:
                 self._join([base + b, *near])
                 self._dirty[b] = base + b
                 continue
-            if words_a[a] == words_b[b] and types_a[a] == types_b[b]:
-                was = tuple([mapped[value] if value >= 0 else inputs.get(value) for value in values_a[a]])
-                if was == values_b[b]:
-                    continue
-            self._pair(a, b)
+            same = words_a[a] == words_b[b] and types_a[a] == types_b[b]
+            if not same or tuple([mapped[value] for value in values_a[a]]) != values_b[b]:
+                self._pair(a, b)
 
     def _pair(self, a: int, b: int) -> None:
         """Enter what differs between two partners."""
@@ -167,7 +157,7 @@ class Gathering:
         facts = _call_facts(al, a, b)
         a_values, b_values = list(al.a.values[a]), list(al.b.values[b])
         spots = self._culprits(a_values, b_values)
-        rewired = [self._map(value) for value in a_values] != b_values
+        rewired = [self._mapped[value] for value in a_values] != b_values
         if rewired and not spots and not facts & {"call", "effects"}:
             facts.add("operands")
         sources = spots + [self._dirty[owner] for owner in al.b.operands(b) if owner in self._dirty]
@@ -200,17 +190,20 @@ class Gathering:
         self._join(moved)
 
 
-def _mapped(alignment: Alignment) -> list[int]:
-    """Map the baseline's results to current's."""
+def _mapped(alignment: Alignment) -> list[int | None]:
+    """Map the baseline's results to current's, and from the end on its inputs: -1 is the first, as in values."""
     a, b = alignment.a, alignment.b
-    mapped = [NOBODY] * len(a.owners)
+    mapped: list[int | None] = [None] * len(a.owners)
+    ends = [*b.firsts[1:], len(b.owners)]
     for value, owner in enumerate(a.owners):
         other = alignment.of_a[owner]
         if other != NOBODY:
             found = b.firsts[other] + value - a.firsts[owner]
-            if found < len(b.owners) and b.owners[found] == other:
+            if found < ends[other]:
                 mapped[value] = found
-    return mapped
+    partners = alignment.inputs
+    inputs = [-1 - partners[place] if place in partners else None for place in range(len(a.graph.inputs))]
+    return mapped + inputs[::-1]
 
 
 def _call_facts(alignment: Alignment, a: int, b: int) -> set[str]:

@@ -37,8 +37,19 @@ class Side:
 
     flow: Flow
     partners: list[int]
-    live: list[bool]
-    distributed: bool
+
+    @cached_property
+    def live(self) -> list[bool]:
+        """Nodes that an output or an effect needs."""
+        return alive(self.flow)
+
+    @cached_property
+    def distributed(self) -> bool:
+        """Collectives or DTensors are in the graph."""
+        graph = self.flow.graph
+        types = [*(value.type for value in graph.inputs), *(output.type for output in graph.outputs)]
+        targets = {node.target for node in graph.nodes}
+        return any(isinstance(type_, DTensorType) for type_ in types) or any(map(_of_ranks, targets))
 
     def target(self, node: int) -> str:
         """Give a node's operator, short."""
@@ -50,27 +61,21 @@ class Side:
         return {word for word, other in zip(self.flow.words, self.partners, strict=True) if other >= 0}
 
 
-def side(flow: Flow, partners: list[int]) -> Side:
-    """Look at one graph of a pair."""
-    graph = flow.graph
-    outer = any(
-        isinstance(type_, DTensorType)
-        for type_ in (*(value.type for value in graph.inputs), *(output.type for output in graph.outputs))
-    )
-    return Side(flow, partners, alive(flow), outer or any(map(collective, graph.nodes)))
-
-
 def collective(node: Node) -> bool:
     """Tell whether a node talks to other ranks, or waits for it."""
-    return node.target.split(".")[0] in COLLECTIVES or any(kind == "comm" for kind, _on in node.effects)
+    return _of_ranks(node.target) or any(kind == "comm" for kind, _on in node.effects)
+
+
+def _of_ranks(target: str) -> bool:
+    return target.split(".", maxsplit=1)[0] in COLLECTIVES
 
 
 class Judge:
     """Classes of the causes of one aligned pair of graphs."""
 
     def __init__(self, alignment: Alignment, symbols: Symbols) -> None:
-        self.a = side(alignment.a, alignment.of_a)
-        self.b = side(alignment.b, alignment.of_b)
+        self.a = Side(alignment.a, alignment.of_a)
+        self.b = Side(alignment.b, alignment.of_b)
         self._al = alignment
         self._sizes = bool(symbols.constant or symbols.free)
 
