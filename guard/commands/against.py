@@ -49,7 +49,7 @@ def find(config: Config, options: CheckOptions) -> Ref:
 
     Raises:
         UsageError: ``-x`` or ``--pdb`` were given too: they end a run before there is something to compare.
-        HistoryError: git does not know it.
+        GitError: git does not know it.
     """
     for given, flag in ((options.exitfirst, "-x"), (options.pdb, "--pdb")):
         if given:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from guard.baselines import history
-from guard.baselines.history import HistoryError
+from guard.baselines.git import GitError
+from guard.baselines.git import git as run
 from tests.repository import Repository, repository
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def test_a_shallow_clone_knows_where_it_ends(made: Repository, tmp_path: Path) -
     assert found.boundary == {found.head}
     # it seems to add everything, which is what the boundary is for
     assert history.last_changes(found, (ONE,)) == {ONE: found.head}
-    with pytest.raises(HistoryError, match='"HEAD~1" names no commit here\n  git fetch --unshallow'):
+    with pytest.raises(GitError, match='"HEAD~1" names no commit here\n  git fetch --unshallow'):
         history.resolve(found, "HEAD~1")
 
 
@@ -183,7 +184,7 @@ def test_refs_of_all_kinds(made: Repository) -> None:
     for ref in ("v1", "main", "HEAD", found.head[:8]):
         assert history.resolve(found, ref) == found.head
     for ref in ("nope", "--help", "HEAD:model.py", ""):
-        with pytest.raises(HistoryError, match="names no commit here"):
+        with pytest.raises(GitError, match="names no commit here"):
             history.resolve(found, ref)
 
 
@@ -214,15 +215,15 @@ def test_reading_leaves_the_index_alone(made: Repository) -> None:
 def test_no_repository_no_commit_no_work_tree_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     (tmp_path / "plain").mkdir()
-    with pytest.raises(HistoryError, match="there is no git repository"):
+    with pytest.raises(GitError, match="there is no git repository"):
         history.open_repository(tmp_path / "plain")
-    with pytest.raises(HistoryError, match="no commit yet"):
+    with pytest.raises(GitError, match="no commit yet"):
         history.open_repository(repository(tmp_path / "empty").top)
     repository(tmp_path / "bare").git("init", "--quiet", "--bare", str(tmp_path / "bare.git"))
-    with pytest.raises(HistoryError, match="bare"):
+    with pytest.raises(GitError, match="bare"):
         history.open_repository(tmp_path / "bare.git")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(HistoryError, match="git is not installed"):
+    with pytest.raises(GitError, match="git is not installed"):
         history.open_repository(tmp_path / "plain")
 
 
@@ -232,5 +233,5 @@ def test_a_git_that_does_not_answer_is_left(made: Repository, tmp_path: Path, mo
     slow.write_text("#!/bin/sh\nexec sleep 60\n")
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow.parent}{os.pathsep}{os.environ['PATH']}")
-    with pytest.raises(HistoryError, match='"git status" did not end in 0 s'):
-        history.git(made.top, "-c", "a.b=c", "status", patience=0.2)
+    with pytest.raises(GitError, match='"git status" did not end in 0 s'):
+        run(made.top, "-c", "a.b=c", "status", patience=0.2)
