@@ -13,7 +13,7 @@ from guard.commands.selection import select, waiting
 from guard.config import load
 from guard.errors import GuardError, UsageError
 from guard.report.json import dump
-from guard.report.terminal import clean
+from guard.report.terminal import visible
 
 if TYPE_CHECKING:
     from guard.commands.options import ShowOptions
@@ -32,7 +32,7 @@ def show(options: ShowOptions) -> int:
         print(dump({"check": check, "kind": kind, "path": Store(config).shown(path), "text": text}), end="")
     else:
         # a file that somebody else wrote must not steer the terminal; a pipe gets it as it is
-        sys.stdout.write(clean(text) if sys.stdout.isatty() else text)
+        sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
     return verdict.HOLD
 
 
