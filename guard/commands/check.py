@@ -20,7 +20,7 @@ from guard.commands.runs import run_folder
 from guard.commands.selection import from_root
 from guard.config import load
 from guard.environment import current
-from guard.errors import UsageError
+from guard.errors import GuardError, UsageError
 from guard.findings import Finding, Outcome, Run
 from guard.report import color, json, terminal
 from guard.session import evidence
@@ -82,6 +82,8 @@ def _run(run: Run, config: Config, options: CheckOptions) -> Run:
         with progress(sys.stderr, quiet=silent, dumb=os.environ.get("TERM") == "dumb") as shown:
             ended = _pytest(config, options, folder, shown.tell)
     recorder, collection = ended.recorder, ended.collection
+    if recorder.refused is not None:
+        raise GuardError(f"the checks could not be run: {recorder.refused}", "nothing was lost: try again")
     if recorder.interrupted:
         return replace(run, outcomes=_settled(config, recorder), collected=recorder.collected, interrupted=True)
     notes = refuse_unknown(collection, options.ids, config)
