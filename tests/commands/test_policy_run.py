@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.commands.test_since import git
 from tests.project import Project, empty_project
 
 if TYPE_CHECKING:
@@ -74,6 +75,20 @@ def test_a_rule_for_another_cause_or_class_leaves_it_failing(drifted: Project) -
     policy(drifted, 'structure = { by = "torch", action = "warn" }\norder = "warn"')
     record = run(drifted)
     assert record["counts"] == {"holds": 1, "drift": 2}  # deferred: the second call was reached
+
+
+@pytest.mark.parametrize(("by", "code"), [("code", 0), ("unknown", 1), ("torch", 1)])
+def test_the_cause_that_git_tells_decides(drifted: Project, by: str, code: int) -> None:
+    policy(drifted, f'structure = {{ by = "{by}", action = "warn" }}')
+    drifted.write(".gitignore", ".guard\n__pycache__\n")
+    drifted.checks(CHECKS)
+    git("init", "-q", cwd=drifted.root)
+    git("add", ".", cwd=drifted.root)
+    git("commit", "-qm", "all", cwd=drifted.root)
+    drifted.checks(CHECKS.replace("sin", "acosh"))  # the same torch, another source
+    ran = drifted.guard("check")
+    assert ran.returncode == code, ran.stdout
+    assert ("warning, drift: " in ran.stdout) == (code == 0)
 
 
 def test_ignored_is_silent_and_counted(drifted: Project) -> None:
