@@ -179,7 +179,8 @@ def _differing(repository: Repository, *arguments: str) -> frozenset[str]:
     with tempfile.TemporaryDirectory(prefix="guard-index-") as folder:
         index = Path(folder, "index")
         with suppress(FileNotFoundError):
-            shutil.copyfile(repository.index, index)
+            # with its time: git looks into files that are not older than the index, and takes others for unchanged
+            shutil.copy2(repository.index, index)
         return _names(git(repository.top, *_DIFF, *arguments, index=index))
 
 

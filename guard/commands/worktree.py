@@ -69,7 +69,8 @@ def _remove(repository: Repository, tree: Path) -> None:
     """Delete a tree and git's record of it; a global prune would drop those of the user's that are unmounted, too."""
     shutil.rmtree(tree.parent, ignore_errors=True)
     with suppress(GitError):  # there is no record yet
-        git(repository.top, *_QUIET, "worktree", "remove", "--force", str(tree))
+        # twice: git locks a tree while it makes it, and may have been killed then
+        git(repository.top, *_QUIET, "worktree", "remove", "--force", "--force", str(tree))
 
 
 @contextmanager

@@ -138,6 +138,17 @@ def test_changes_are_of_the_work_tree_and_of_commits(made: Repository) -> None:
     assert history.changed_since(found, found.head, second) == {"layers.py", "model.py"}
 
 
+def test_an_edit_in_the_second_of_the_commit_is_seen(made: Repository) -> None:
+    made.git("config", "core.trustctime", "false")  # this test's steps may take more than that second
+    path, index = made.top / "model.py", made.top / ".git/index"
+    before = path.stat()
+    os.utime(index, ns=(before.st_mtime_ns, before.st_mtime_ns))
+    made.write("model.py", "2\n")  # of the same size
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    found = history.open_repository(made.top)
+    assert history.changed_since(found, found.head) == {"model.py"}
+
+
 def test_untracked_files_and_ignored_ones_that_are_asked_for(made: Repository) -> None:
     made.write(".gitignore", "made.py\n")
     made.commit()

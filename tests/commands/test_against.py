@@ -273,3 +273,13 @@ def _wait_for(path: Path) -> None:
     while not path.exists():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def test_a_ref_whose_check_crashes_is_no_pass(committed: Project, git: Repository) -> None:
+    shutil.rmtree(committed.root / "baselines")
+    committed.write("model.py", "import os\ndef ops(): os.abort()\n")
+    git.commit()
+    model(committed, "tan")
+    found = run(committed, "HEAD")
+    assert (found["exit_code"], found["counts"]) == (1, {"holds": 1, "missing": 1})
+    assert ": crash, SIGABRT while" in found["it::one"]["findings"][0]["title"]
