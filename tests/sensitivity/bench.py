@@ -38,7 +38,7 @@ class Settings:
 
     each: int = 2
     """Tries of each mutator on each capture: so many that there are 5,000 mutants."""
-    rewrites: int = 2
+    rewrites: int = 3
     """And 2,000 rewrites."""
     seed: int = 0
     only: tuple[str, ...] = ()
@@ -124,7 +124,7 @@ class Bench:
 
     def _rewrite(self, one: Rewrite, draft: Draft, baseline: Baseline) -> None:
         function: Any = getattr(rewrite, one.name)
-        for number in range(self._settings.rewrites):
+        for number in range(1 if one.once else self._settings.rewrites):
             copy, random = draft.copy(), self._random(one.name, draft, number)
             with self._reported(f"{one.name} {draft.check} {number}"):
                 text, told = baseline.text, {}

@@ -25,6 +25,8 @@ class Rewrite(NamedTuple):
     level: str
     """``graph``, ``program`` (guard's own data) or ``text`` (the baseline's file)."""
     what: str
+    once: bool = False
+    """There is one way to do it; the others draw."""
 
 
 KINDS = (
@@ -92,15 +94,15 @@ REWRITES = (
     Rewrite("rename_nodes", "graph", "every fx node has another name"),
     Rewrite("rename_attributes", "graph", "every get_attr has another target"),
     Rewrite("reorder_graph", "graph", "another order that keeps dependences and effects"),
-    Rewrite("drop_stack_traces", "graph", "no stack traces, no module names"),
-    Rewrite("drop_tensor_meta", "graph", "values without their tensor_meta"),
-    Rewrite("tuples_for_lists", "graph", "tuples among the arguments in place of lists"),
+    Rewrite("drop_stack_traces", "graph", "no stack traces, no module names", once=True),
+    Rewrite("drop_tensor_meta", "graph", "values without their tensor_meta", once=True),
+    Rewrite("tuples_for_lists", "graph", "tuples among the arguments in place of lists", once=True),
     Rewrite("renumber_groups", "graph", "process groups of equal ranks, made later"),
-    Rewrite("canonicalize", "graph", "torch's own canonicalize_graph (torch >= 2.14)"),
-    Rewrite("rename_values", "program", "values and inputs have other names"),
+    Rewrite("canonicalize", "graph", "torch's own canonicalize_graph (torch >= 2.14)", once=True),
+    Rewrite("rename_values", "program", "values and inputs have other names", once=True),
     Rewrite("rename_symbols", "program", "symbols have other numbers"),
     Rewrite("rename_bodies", "program", "bodies have other names, in another order"),
     Rewrite("reorder_program", "program", "another order that keeps dependences and effects"),
-    Rewrite("reprint", "text", "the file, read and printed"),
+    Rewrite("reprint", "text", "the file, read and printed", once=True),
     Rewrite("respace", "text", "blank lines, CRLF, a byte order mark"),
 )  # fmt: skip
