@@ -61,7 +61,8 @@ class Alignment:
         for group_a, group_b in same:
             if len(group_a) == len(group_b):
                 self._pair_equal(zip(group_a, group_b, strict=True))
-        self._from_outputs()
+        self._upwards(self._ends())
+        self._upwards(self._users([a for group_a, group_b in same if len(group_a) != len(group_b) for a in group_a]))
         for group_a, group_b in same:
             if len(group_a) != len(group_b):
                 free_a = [a for a in group_a if self.of_a[a] == NOBODY]
@@ -72,6 +73,7 @@ class Alignment:
         self._neighbours()
         for gap_a, gap_b in self._gaps():
             self._pair(pair_calls(gap_a, gap_b, self))
+        self._moved_and_changed()
 
     def _pair(self, pairs: Iterator[tuple[int, int]]) -> None:
         for a, b in pairs:
@@ -118,13 +120,28 @@ class Alignment:
                 group[1].append(position)
         return [group for group in groups.values() if group[1]]
 
-    def _from_outputs(self) -> None:
-        """Pair upwards what outputs, storage and chains end in, as long as the calls are the same."""
-        ends = [
+    def _ends(self) -> list[tuple[int, int]]:
+        """Give the values that outputs of one place return."""
+        return [
             pair
             for a, b in zip(self.a.outputs(), self.b.outputs())  # noqa: B905 - what has no partner ends here
             for pair in zip(a, b)  # noqa: B905 - likewise
         ]
+
+    def _users(self, nodes: Sequence[int]) -> list[tuple[int, int]]:
+        """Give what paired users use in place of these nodes, which alone do not tell their twins apart."""
+        if not nodes:
+            return []
+        wanted, owners = set(nodes), self.a.owners
+        return [
+            pair
+            for a, values in enumerate(self.a.values)
+            if self.of_a[a] != NOBODY and any(value >= 0 and owners[value] in wanted for value in values)
+            for pair in zip(values, self.b.values[self.of_a[a]], strict=True)
+        ]
+
+    def _upwards(self, ends: Sequence[tuple[int, int]]) -> None:
+        """Pair from these values on upwards, as long as the calls are the same."""
         stack = [pair for pair in ends if min(pair) >= 0]
         a, b = self.a, self.b
         while stack:
@@ -164,6 +181,23 @@ class Alignment:
                 if found:
                     other = found.pop()
                     self.of_a[node], self.of_b[other] = other, node
+
+    def _moved_and_changed(self) -> None:
+        """Pair the only calls of one operator that are left on each side, if they share an operand."""
+        left_a, left_b = _left(self.a, self.of_a), _left(self.b, self.of_b)
+        for target, nodes in left_a.items():
+            others = left_b.get(target, [])
+            if len(nodes) == len(others) == 1 and self.related(nodes[0], others[0]):
+                self._pair(zip(nodes, others, strict=True))
+
+
+def _left(flow: Flow, partners: list[int]) -> dict[str, list[int]]:
+    """Give the nodes without a partner by their operator."""
+    left: dict[str, list[int]] = {}
+    for node, partner in enumerate(partners):
+        if partner == NOBODY:
+            left.setdefault(flow.graph.nodes[node].target, []).append(node)
+    return left
 
 
 def fingerprints(flow: Flow, table: dict[tuple[int, ...], int], inputs: Mapping[int, int]) -> list[int]:
