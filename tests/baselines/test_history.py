@@ -139,12 +139,14 @@ def test_changes_are_of_the_work_tree_and_of_commits(made: Repository) -> None:
 
 
 def test_an_edit_in_the_second_of_the_commit_is_seen(made: Repository) -> None:
-    made.git("config", "core.trustctime", "false")  # this test's steps may take more than that second
-    path, index = made.top / "model.py", made.top / ".git/index"
-    before = path.stat()
-    os.utime(index, ns=(before.st_mtime_ns, before.st_mtime_ns))
-    made.write("model.py", "2\n")  # of the same size
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    made.git("config", "core.trustctime", "false")  # the one time that a test cannot set
+    second = (1_000_000_000, 1_000_000_000)
+    path = made.write("model.py", "3\n")
+    os.utime(path, second)
+    made.commit()
+    os.utime(made.top / ".git/index", second)
+    path.write_text("2\n")  # of the same size
+    os.utime(path, second)
     found = history.open_repository(made.top)
     assert history.changed_since(found, found.head) == {"model.py"}
 
