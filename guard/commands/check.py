@@ -99,7 +99,7 @@ def _explained(run: Run, config: Config, options: CheckOptions, ref: against.Ref
     """Say who moved what drifted: by evidence, then, where it was asked for, by what another commit's code captures."""
     if run.interrupted:
         return run
-    if options.fixes == "on":  # else no baseline was recorded so
+    if options.evidence and options.fixes == "on":  # no baseline was recorded without fixes
         outcomes, notes = evidence.attach(config, run.outcomes, current(options.device))
         run = replace(run, outcomes=outcomes, notes=(*run.notes, *notes))
     return run if ref is None else against.settle(run, config, options, ref)

@@ -124,3 +124,10 @@ def test_policy_by_cause_takes_it_from_the_evidence(committed: Project) -> None:
     ran = committed.guard("check")
     assert ran.returncode == 0
     assert " - your code moved\n" in ran.stdout
+
+
+def test_update_which_settles_all_of_it_asks_nothing(committed: Project) -> None:
+    shutil.rmtree(committed.root / ".git")
+    model(committed, "tan")
+    ran = committed.guard("update")
+    assert (ran.returncode, "who moved" in ran.stdout) == (0, False)
