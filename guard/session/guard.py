@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from guard.session.judge import judge
 from guard.session.needs import needs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from guard.ir.graph import Program
     from guard.session.setting import Setting
@@ -79,6 +80,10 @@ class Guard:
         Raises:
             CheckFailed: any other finding.
         """
+        if not callable(program):
+            raise UsageError(f"guard.check: wanted a callable or a module, got {type(program).__name__}")
+        if kwargs is not None and not isinstance(kwargs, Mapping):
+            raise UsageError(f'guard.check: wanted kwargs={{"name": value}}, got {type(kwargs).__name__}')
 
         def run(check: str, fixes: str) -> Any:
             from guard.tracers.capture import Job, capture
