@@ -183,11 +183,11 @@ class Alignment:
                     self.of_a[node], self.of_b[other] = other, node
 
     def _moved_and_changed(self) -> None:
-        """Pair the only calls of one operator that are left on each side, if they share an operand."""
+        """Pair the only calls of one operator that are left on each side, wherever they stand."""
         left_a, left_b = _left(self.a, self.of_a), _left(self.b, self.of_b)
         for target, nodes in left_a.items():
             others = left_b.get(target, [])
-            if len(nodes) == len(others) == 1 and self.related(nodes[0], others[0]):
+            if len(nodes) == len(others) == 1:
                 self._pair(zip(nodes, others, strict=True))
 
 

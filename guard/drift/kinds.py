@@ -119,7 +119,7 @@ class Judge:
 
     def _mutates(self, cause: Cause) -> bool:
         """Tell whether what is written, or shares storage, is not the same."""
-        if any("effects" in facts for facts in cause.changed.values()):
+        if any("effects" in facts or self._writes_elsewhere(node) for node, facts in cause.changed.items()):
             return True
         a, b = self._al.a.graph.nodes, self._al.b.graph.nodes
         was = Counter(_written(a[node]) for node in cause.removed)
@@ -131,6 +131,13 @@ class Judge:
         was.pop(0, None)
         now.pop(0, None)
         return was != now or self._aliases(cause)
+
+    def _writes_elsewhere(self, node: int) -> bool:
+        """Tell whether a node and its partner write values that are no partners."""
+        a, b = self._al.a, self._al.b
+        one, other = a.graph.nodes[self._al.of_b[node]], b.graph.nodes[node]
+        was = [self._al.value(a.ids[str(name)]) for kind, on in one.effects if kind == "write" for name in on]
+        return was != [b.ids[str(name)] for kind, on in other.effects if kind == "write" for name in on]
 
     def _aliases(self, cause: Cause) -> bool:
         outputs_a, outputs_b = self._al.a.graph.outputs, self._al.b.graph.outputs

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from guard.drift.classify import changes
 from guard.ir.canonical import equal
-from guard.ir.graph import Program
 from guard.ir.parser import parse_program
+
+if TYPE_CHECKING:
+    from guard.ir.graph import Program
 
 HEAD = "guard-graph 1\ncheck a::b\ntracer make_fx(tracing_mode=real)\n"
 STEP = """
@@ -111,7 +113,8 @@ CASES = {
         "proxy-leak",
         "+2 nodes: 2 detach",
         "  %2: f32",
-        "  %c: f32[4] = aten.detach.default(%1) {alias %1}\n  _: f32[4] = aten.detach.default(%c) {alias %c}\n  %2: f32",
+        "  %c: f32[4] = aten.detach.default(%1) {alias %1}\n"
+        "  _: f32[4] = aten.detach.default(%c) {alias %c}\n  %2: f32",
     ),
     "dead copy": Case("proxy-leak", "+1 node: sin", "  %2: f32", "  _: f32[4] = aten.sin.default(%1)\n  %2: f32"),
 }

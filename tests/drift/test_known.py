@@ -7,20 +7,22 @@ import pytest
 from guard.drift.known import TABLE, Evidence, known
 
 FITS = {
-    "pytorch#185865": Evidence("proxy-leak", ("empty_strided", "embedding"), (), True, False),
-    "torchtitan#3818": Evidence("proxy-leak", ("constant", "lift_fresh_copy"), (), True, False),
-    "pytorch#93290": Evidence("proxy-leak", ("detach", "expand"), (), False, False),
-    "pytorch#194037": Evidence("structure", ("slice", "slice"), ("split_with_sizes",), False, False),
-    "pytorch#152346": Evidence("mutation", ("select_scatter", "copy_"), ("copy_",), False, False),
-    "pytorch#170467": Evidence("mutation", (), ("copy_",), True, True),
+    "pytorch#185865": Evidence("proxy-leak", ("empty_strided", "embedding"), (), distributed=True, backward=False),
+    "torchtitan#3818": Evidence("proxy-leak", ("constant", "lift_fresh_copy"), (), distributed=True, backward=False),
+    "pytorch#93290": Evidence("proxy-leak", ("detach", "expand"), (), distributed=False, backward=False),
+    "pytorch#194037": Evidence(
+        "structure", ("slice", "slice"), ("split_with_sizes",), distributed=False, backward=False
+    ),
+    "pytorch#152346": Evidence("mutation", ("select_scatter", "copy_"), ("copy_",), distributed=False, backward=False),
+    "pytorch#170467": Evidence("mutation", (), ("copy_",), distributed=True, backward=True),
 }
 MISSES = {
-    "pytorch#185865": Evidence("proxy-leak", ("empty_strided", "embedding"), (), False, False),
-    "torchtitan#3818": Evidence("structure", ("constant", "lift_fresh_copy"), (), True, False),
-    "pytorch#93290": Evidence("structure", ("detach",), (), False, False),
-    "pytorch#194037": Evidence("structure", ("view",), ("split_with_sizes",), False, False),
-    "pytorch#152346": Evidence("mutation", ("copy_",), ("copy_",), False, False),
-    "pytorch#170467": Evidence("mutation", (), ("copy_",), False, True),
+    "pytorch#185865": Evidence("proxy-leak", ("empty_strided", "embedding"), (), distributed=False, backward=False),
+    "torchtitan#3818": Evidence("structure", ("constant", "lift_fresh_copy"), (), distributed=True, backward=False),
+    "pytorch#93290": Evidence("structure", ("detach",), (), distributed=False, backward=False),
+    "pytorch#194037": Evidence("structure", ("view",), ("split_with_sizes",), distributed=False, backward=False),
+    "pytorch#152346": Evidence("mutation", ("copy_",), ("copy_",), distributed=False, backward=False),
+    "pytorch#170467": Evidence("mutation", (), ("copy_",), distributed=False, backward=True),
 }
 
 
