@@ -25,7 +25,7 @@ def whole(graph: Graph) -> Program:
     return Program("a::b", "make_fx(tracing_mode=real)", (graph,))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(programs(), programs())
 def test_programs_of_every_construct(a: Program, b: Program) -> None:
     a, b = replace(a, error=None), replace(b, error=None, tracer=a.tracer, events=a.events)
