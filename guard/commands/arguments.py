@@ -189,7 +189,7 @@ def _check_options(namespace: argparse.Namespace, passed: tuple[str, ...]) -> ob
 def _update_options(namespace: argparse.Namespace, _: tuple[str, ...]) -> object:
     fields = _fields(namespace)
     own = {name: fields.pop(name) for name in ("in_ci", "reason")}
-    return options.UpdateOptions(check=options.CheckOptions(**fields, evidence=False), **own)
+    return options.UpdateOptions(check=options.CheckOptions(**fields), **own)
 
 
 class Arguments(NamedTuple):

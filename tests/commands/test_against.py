@@ -122,13 +122,14 @@ def test_without_baselines_a_difference_is_the_codes(committed: Project, git: Re
     found = run(committed, "HEAD")
     assert (found["counts"], found["exit_code"]) == ({"holds": 2}, 0)
     model(committed, "tan")
-    text = committed.guard("check", "--against", "HEAD")
-    assert text.returncode == 1
-    assert "  - %1: f32[4] = aten.cos.default(%0)\n" in text.stdout
-    assert "captures something else under torch" in text.stdout
-    assert "guard accept" not in text.stdout
     found = run(committed, "HEAD", "it::one")
-    assert (by(found)[0], found["it::one"]["status"]) == ("code", "drift")
+    cause, said = by(found)
+    assert (cause, found["counts"], found["exit_code"]) == ("code", {"drift": 1}, 1)
+    assert "captures something else under torch" in said
+    (finding,) = found["it::one"]["findings"]
+    assert any(line.startswith("- %1: f32[4] = aten.cos.default(%0)") for line in finding["lines"])
+    assert finding["fix"] is None  # there is no baseline to accept
+    assert finding["source"] == "checks/test_it.py:2"
 
 
 def test_a_check_that_ref_does_not_have_is_named(committed: Project, git: Repository) -> None:

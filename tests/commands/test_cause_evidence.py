@@ -130,4 +130,4 @@ def test_update_which_settles_all_of_it_asks_nothing(committed: Project) -> None
     shutil.rmtree(committed.root / ".git")
     model(committed, "tan")
     ran = committed.guard("update")
-    assert (ran.returncode, "who moved" in ran.stdout) == (0, False)
+    assert (ran.returncode, "who moved" in ran.stdout) == (0, False), ran.stdout + ran.stderr
