@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from guard.baselines.names import short_id
 from guard.baselines.store import Store
+from guard.environment import INSTALL, torch_problem, torch_version
 from guard.errors import GuardError, TorchMissingError, UsageError
 from guard.findings import Finding, Outcome
 from guard.ir.printer import print_program
@@ -130,6 +131,7 @@ class Guard:
         check = self._claim(name)
         started = time.perf_counter()
         with self._reported(check, started):
+            _refuse_old_torch()
             rules = parse(policy or {}, "policy= of guard.check")
             with self.setting.watch.phase("tracing"):
                 captured = run(check, self.setting.fixes)
@@ -208,6 +210,18 @@ class Guard:
         seconds = 0.0 if started is None else time.perf_counter() - started
         self.outcomes.append(Outcome(finding.check, self.test.nodeid, (finding,), seconds=seconds))
         return CheckFailed(finding)
+
+
+def _refuse_old_torch() -> None:
+    """Refuse a torch that lacks what the tracers import; one without metadata is a source build.
+
+    Raises:
+        TorchMissingError: It is too old.
+    """
+    version = torch_version()
+    problem = None if version == "absent" else torch_problem(version)
+    if problem is not None:
+        raise TorchMissingError(problem, INSTALL)
 
 
 def _from_error(kind: str, check: str, error: GuardError) -> Finding:

@@ -156,3 +156,12 @@ def test_rights_that_are_missing_are_named(recorded: Project, folder: str, verb:
     assert folder in ran.stderr
     assert "Permission denied" in ran.stderr
     assert "guard itself failed" not in ran.stderr
+
+
+def test_a_torch_that_is_too_old_is_told_with_the_way_out(recorded: Project) -> None:
+    metadata = "Metadata-Version: 2.1\nName: torch\nVersion: 2.1.0\n"
+    recorded.write("site/torch-2.1.0.dist-info/METADATA", metadata)
+    ran = shell(recorded, f'PYTHONPATH="site:$PYTHONPATH" {GUARD} check')
+    assert ran.returncode == 2
+    assert 'import: "it::one" - torch 2.1.0 is too old: wanted 2.9 or newer' in ran.stdout
+    assert 'try: pip install "graph-guard[torch]"' in ran.stdout
