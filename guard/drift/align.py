@@ -108,17 +108,9 @@ class Alignment:
         unpaired = len(self.a.graph.inputs)
         own = {i: back.get(i, unpaired + i) for i in range(len(self.b.graph.inputs))}
         prints_b = fingerprints(self.b, table, own)
-        groups: dict[int, tuple[list[int], list[int]]] = {}
-        for position, number in enumerate(prints_a):
-            if number in groups:
-                groups[number][0].append(position)
-            else:
-                groups[number] = ([position], [])
-        for position, number in enumerate(prints_b):
-            group = groups.get(number)
-            if group is not None:
-                group[1].append(position)
-        return [group for group in groups.values() if group[1]]
+        common = {*prints_a} & {*prints_b}
+        places_a, places_b = _places(prints_a, common), _places(prints_b, common)
+        return [(places, places_b[number]) for number, places in places_a.items()]
 
     def _ends(self) -> list[tuple[int, int]]:
         """Give the values that outputs of one place return."""
@@ -189,6 +181,15 @@ class Alignment:
             others = left_b.get(target, [])
             if len(nodes) == len(others) == 1:
                 self._pair(zip(nodes, others, strict=True))
+
+
+def _places(prints: Sequence[int], wanted: set[int]) -> dict[int, list[int]]:
+    """Give the places of each wanted number, in order of the first."""
+    places: dict[int, list[int]] = {}
+    for place, number in enumerate(prints):
+        if number in wanted:
+            places.setdefault(number, []).append(place)
+    return places
 
 
 def _left(flow: Flow, partners: list[int]) -> dict[str, list[int]]:

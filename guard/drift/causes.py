@@ -170,7 +170,20 @@ class Gathering:
             self._dirty[b] = spot
         if facts:
             self._facts[b] = facts
-            self._join([spot, *spots])
+            self._join([spot, *spots, *self._replaced_with(a, b, facts)])
+
+    def _replaced_with(self, a: int, b: int, facts: set[str]) -> list[int]:
+        """Give the replaced nodes that a replaced one uses: one pattern, unless each is the same replacement."""
+        al, base = self._al, self._base
+        if "call" not in facts:
+            return []
+        calls = al.a.graph.nodes, al.b.graph.nodes
+        own = calls[0][a].target, calls[1][b].target
+        return [
+            base + owner
+            for owner in al.b.operands(b)
+            if "call" in self._facts.get(owner, ()) and own != (calls[0][al.of_b[owner]].target, calls[1][owner].target)
+        ]
 
     def _orders(self) -> None:
         """Find pairs whose order against a conflicting pair is another; an added or removed node is its own cause."""

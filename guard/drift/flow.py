@@ -128,7 +128,7 @@ class Flow:
 def _rest(
     speller: Speller, kwargs: tuple[tuple[str, Arg], ...], effects: tuple[Effect, ...], tags: tuple[str, ...]
 ) -> list[str]:
-    parts = [f"{key}={speller.arg(value)}" for key, value in kwargs]
+    parts = [f"{key}={repr(value) if type(value) in PLAIN else speller.arg(value)}" for key, value in kwargs]
     for kind, on in effects:
         if kind in ("alias", "write"):
             parts.append(f" {{{kind} {len(on)}}}")
