@@ -108,7 +108,11 @@ def test_an_update_may_be_killed_at_any_moment(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "others", [("update",), ("check", "accept --all", "update")], ids=["two-updates", "four-verbs"]
+    "others",
+    [
+        pytest.param(("update",), marks=pytest.mark.prove, id="two-updates"),
+        pytest.param(("check", "accept --all", "update"), id="four-verbs"),
+    ],
 )
 def test_verbs_at_once_lose_nothing(project: Project, others: tuple[str, ...]) -> None:
     before, after = record(project)

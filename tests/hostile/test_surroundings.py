@@ -54,7 +54,7 @@ def mounted(source: str, target: Path, *options: str) -> Iterator[None]:
         subprocess.run([umount, str(target)], check=True)
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", [">&-", "<&- 2>&-"])
 def test_closed_streams_keep_nothing_from_working(recorded: Project, closed: str) -> None:
     ran = shell(recorded, f"{GUARD} check {closed}")
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -62,7 +62,7 @@ def test_closed_streams_keep_nothing_from_working(recorded: Project, closed: str
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux's device that is always full")  # noqa: PTH110 - a device
-@pytest.mark.parametrize("verb", ["check", "list", "show it::one"])
+@pytest.mark.parametrize("verb", ["check", "show it::one"])
 def test_an_output_that_is_full_is_a_sentence(recorded: Project, verb: str) -> None:
     ran = shell(recorded, f"{GUARD} {verb} >/dev/full")
     assert (ran.returncode, ran.stderr) == (2, 'error: "the output" cannot be used: No space left on device\n')
