@@ -85,7 +85,7 @@ COMMAND = 'guard check --against 0123456789 "it::one"'
             {"then": None, "moved": ("model.py",)},
             "",
             (
-                "since 0123456789: torch 2.13.0+cpu, of then not recorded; 1 of 2 sources changed: model.py",
+                "since 0123456789: torch 2.13.0+cpu now, then not recorded; 1 of 2 sources changed: model.py",
                 f"who moved it? {COMMAND}",
             ),
         ),
