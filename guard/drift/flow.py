@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from guard.ir.alias_sets import AliasSets
-from guard.ir.graph import Ref
+from guard.ir.graph import Ref, Token
 from guard.ir.spelling import Speller
 from guard.ir.type_text import print_type
 
@@ -110,7 +110,7 @@ class Flow:
             if kind is Ref:
                 found.append(ids[arg[0]])  # type: ignore[index]  # mypy does not narrow by identity
                 parts.append("%")
-            elif kind in PLAIN:
+            elif kind in PLAIN or (kind is tuple and PLAIN.issuperset(map(type, arg))):  # type: ignore[arg-type]
                 parts.append(repr(arg))
             else:
                 parts.append(speller.arg(arg))
@@ -128,13 +128,21 @@ class Flow:
 def _rest(
     speller: Speller, kwargs: tuple[tuple[str, Arg], ...], effects: tuple[Effect, ...], tags: tuple[str, ...]
 ) -> list[str]:
-    parts = [f"{key}={repr(value) if type(value) in PLAIN else speller.arg(value)}" for key, value in kwargs]
-    for kind, on in effects:
-        if kind in ("alias", "write"):
-            parts.append(f" {{{kind} {len(on)}}}")
+    parts = []
+    for key, arg in kwargs:
+        kind = type(arg)
+        if kind in PLAIN:
+            parts.append(f"{key}={arg!r}")
+        elif kind is Token:
+            parts.append(f"{key}=~{arg[0]!r}{arg[1]!r}")  # type: ignore[index,misc]  # mypy does not narrow by identity
+        else:
+            parts.append(f"{key}={speller.arg(arg)}")
+    for effect, on in effects:
+        if effect in ("alias", "write"):
+            parts.append(f" {{{effect} {len(on)}}}")
             speller.values += on  # type: ignore[arg-type]  # names
         else:
-            parts.append(f" {{{kind} {on}}}")
+            parts.append(f" {{{effect} {on}}}")
     if tags:
         parts.append(f" #{tags}")
     return parts
