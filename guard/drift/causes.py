@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from guard.drift.align import Alignment
     from guard.ir.graph import Node
 
+_NO_FACTS: frozenset[str] = frozenset()
+
 
 @dataclass
 class Cause:
@@ -159,7 +161,7 @@ class Gathering:
         spots = self._culprits(a_values, b_values)
         rewired = [self._mapped[value] for value in a_values] != b_values
         if rewired and not spots and not facts & {"call", "effects"}:
-            facts.add("operands")
+            facts.add("effects" if self._writes_another(a, b) else "operands")
         sources = spots + [self._dirty[owner] for owner in al.b.operands(b) if owner in self._dirty]
         if al.a.types[a] != al.b.types[b]:
             if sources and facts <= {"literal"}:
@@ -185,9 +187,20 @@ class Gathering:
             if "call" in self._facts.get(owner, ()) and own != (calls[0][al.of_b[owner]].target, calls[1][owner].target)
         ]
 
-    def _orders(self) -> None:
-        """Find pairs whose order against a conflicting pair is another; an added or removed node is its own cause."""
+    def _writes_another(self, a: int, b: int) -> bool:
+        """Tell whether two partners write values that are no partners."""
         al = self._al
+        one, other = _written(al.a.graph.nodes[a]), _written(al.b.graph.nodes[b])
+        return [self._mapped[al.a.ids[name]] for name in one] != [al.b.ids[name] for name in other]
+
+    def _orders(self) -> None:
+        """Find pairs whose order against a conflicting pair is another.
+
+        A node that was added or removed, or now has other effects, is its own cause; so are inputs that share storage.
+        """
+        al = self._al
+        if not _same_storages(al):
+            return
         moved = []
         for b in {*al.b.orders, *(al.of_a[a] for a in al.a.orders)}:
             a = al.of_b[b] if b != NOBODY else NOBODY
@@ -198,9 +211,18 @@ class Gathering:
             was = {al.of_a[node] for node in before_a}
             if NOBODY in was or any(al.of_b[node] == NOBODY for node in before_b) or was == before_b:
                 continue
+            if any(self._facts.get(node, _NO_FACTS) & {"call", "effects"} for node in was ^ before_b):
+                continue
             self._facts.setdefault(b, set()).add("order")
             moved.append(self._base + b)
         self._join(moved)
+
+
+def _same_storages(alignment: Alignment) -> bool:
+    """Tell whether each input shares its storage with the input that its partner does."""
+    a, b = alignment.a.graph.inputs, alignment.b.graph.inputs
+    names = {a[i].name: b[j].name for i, j in alignment.inputs.items()}
+    return all(names.get(a[i].alias or "") == b[j].alias for i, j in alignment.inputs.items())
 
 
 def _mapped(alignment: Alignment) -> list[int | None]:
@@ -233,6 +255,10 @@ def _call_facts(alignment: Alignment, a: int, b: int) -> set[str]:
     if spelled(one._replace(tags=(), effects=())) != spelled(other._replace(tags=(), effects=())):
         facts.add("literal")
     return facts
+
+
+def _written(node: Node) -> list[str]:
+    return [str(name) for kind, on in node.effects if kind == "write" for name in on]
 
 
 def _effects(node: Node) -> list[tuple[str, object]]:

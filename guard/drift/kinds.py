@@ -100,6 +100,8 @@ class Judge:
         where = self.b if cause.added else self.a
         if any(where.live[node] for node in nodes):
             return _fake_constant(where, nodes) or _detach_chain(where, nodes)
+        if _detached_twice(where, nodes):
+            return True
         twins = where.twins
         return all(
             where.target(node) in DETACHES | FACTORIES | LIFTED or where.flow.words[node] in twins for node in nodes
@@ -119,7 +121,7 @@ class Judge:
 
     def _mutates(self, cause: Cause) -> bool:
         """Tell whether what is written, or shares storage, is not the same."""
-        if any("effects" in facts or self._writes_elsewhere(node) for node, facts in cause.changed.items()):
+        if any("effects" in facts for facts in cause.changed.values()):
             return True
         a, b = self._al.a.graph.nodes, self._al.b.graph.nodes
         was = Counter(_written(a[node]) for node in cause.removed)
@@ -131,13 +133,6 @@ class Judge:
         was.pop(0, None)
         now.pop(0, None)
         return was != now or self._aliases(cause)
-
-    def _writes_elsewhere(self, node: int) -> bool:
-        """Tell whether a node and its partner write values that are no partners."""
-        a, b = self._al.a, self._al.b
-        one, other = a.graph.nodes[self._al.of_b[node]], b.graph.nodes[node]
-        was = [self._al.value(a.ids[str(name)]) for kind, on in one.effects if kind == "write" for name in on]
-        return was != [b.ids[str(name)] for kind, on in other.effects if kind == "write" for name in on]
 
     def _aliases(self, cause: Cause) -> bool:
         outputs_a, outputs_b = self._al.a.graph.outputs, self._al.b.graph.outputs
@@ -181,7 +176,11 @@ def _fake_constant(where: Side, nodes: list[int]) -> bool:
 
 
 def _detach_chain(where: Side, nodes: list[int]) -> bool:
-    """Tell whether these detach what is detached already: no program of a user's does."""
-    own = set(nodes)
-    detaches = all(where.target(node) in DETACHES for node in nodes)
-    return detaches and any(owner in own for node in nodes for owner in where.flow.operands(node))
+    """Tell whether these do nothing but detach what is detached already."""
+    return all(where.target(node) in DETACHES for node in nodes) and _detached_twice(where, nodes)
+
+
+def _detached_twice(where: Side, nodes: list[int]) -> bool:
+    """Tell whether some of these detach what is detached already: no program of a user's does."""
+    detaches = {node for node in nodes if where.target(node) in DETACHES}
+    return any(owner in detaches for node in detaches for owner in where.flow.operands(node))
