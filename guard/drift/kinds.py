@@ -90,7 +90,8 @@ class Judge:
             return "collective"
         if self._mutates(cause):
             return "mutation"
-        return self._plain(cause.facts, whole=not cause.added and not cause.removed)
+        modes = any(kind == "mode" for node in nodes for kind, _on in node.effects)
+        return self._plain(cause.facts, whole=not cause.added and not cause.removed and not modes)
 
     def leaks(self, cause: Cause) -> bool:
         """Tell whether these are what a nested trace leaves behind, or what went with it."""
@@ -123,15 +124,10 @@ class Judge:
         """Tell whether what is written, or shares storage, is not the same."""
         if any("effects" in facts for facts in cause.changed.values()):
             return True
-        a, b = self._al.a.graph.nodes, self._al.b.graph.nodes
-        was = Counter(_written(a[node]) for node in cause.removed)
-        now = Counter(_written(b[node]) for node in cause.added)
-        for node, facts in cause.changed.items():
-            if "call" in facts:
-                was[_written(a[self._al.of_b[node]])] += 1
-                now[_written(b[node])] += 1
-        was.pop(0, None)
-        now.pop(0, None)
+        flows, called = (self._al.a, self._al.b), [node for node, facts in cause.changed.items() if "call" in facts]
+        removed = [*cause.removed, *(self._al.of_b[node] for node in called)]
+        was = Counter(self._al.value(value) for node in removed for value in _written(flows[0], node))
+        now = Counter(value for node in (*cause.added, *called) for value in _written(flows[1], node))
         return was != now or self._aliases(cause)
 
     def _aliases(self, cause: Cause) -> bool:
@@ -159,8 +155,9 @@ class Judge:
         return "constant" if facts and facts <= {"literal"} else "structure"
 
 
-def _written(node: Node) -> int:
-    return sum(len(on) for kind, on in node.effects if kind == "write")
+def _written(flow: Flow, node: int) -> list[int]:
+    """Give the values that a node writes."""
+    return [flow.ids[str(name)] for kind, on in flow.graph.nodes[node].effects if kind == "write" for name in on]
 
 
 def _is_size(node: Node) -> bool:

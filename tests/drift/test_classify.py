@@ -83,6 +83,9 @@ CASES = {
     "stride": Case("type", "sub: f32[4] -> f32[4]{2}", "%0: f32[4]", "%0: f32[4]{2}"),
     "device": Case("type", "sub: f32[4] -> f32[4]@cuda:0", "%0: f32[4]", "%0: f32[4]@cuda:0"),
     "copy_": Case("mutation", "-1 node: copy_", "  _: f32[4] = aten.copy_.default(%z, %8) {write %z, alias %z}\n", ""),
+    "another buffer": Case(
+        "mutation", "copy_", "copy_.default(%z, %8) {write %z, alias %z}", "copy_.default(%y, %8) {write %y, alias %y}"
+    ),
     "alias": Case("mutation", "sin: other effects", "sin.default(%1)", "sin.default(%1) {alias %1}"),
     "input's alias": Case("mutation", "%y: f32[4] -> %y: f32[4] alias %x", "%y: f32[4]", "%y: f32[4] alias %x"),
     "output's alias": Case(
