@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 import torch
@@ -13,10 +13,13 @@ from guard.errors import UsageError
 from guard.ir.canonical import equal
 from guard.ir.parser import parse_program
 from guard.ir.printer import print_program
+from guard.ir.types import DTensorType
 from guard.specs import AotJoint, Compile, MakeFx
 from guard.tracers.capture import Job, capture, lower_module
+from guard.tracers.mesh import Meshes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from guard.ir.graph import Program
@@ -45,6 +48,13 @@ class Captures:
 @pytest.fixture
 def captured(cache: Path) -> Captures:
     return Captures(cache)
+
+
+@pytest.fixture
+def meshes() -> Iterator[Meshes]:
+    found = Meshes()
+    yield found
+    found.close()
 
 
 def test_two_closed_over_layers_have_a_weight_each(captured: Captures) -> None:
@@ -159,3 +169,66 @@ def test_a_graph_of_the_users_keeps_the_values_of_constants() -> None:
     module = make_fx(lambda x: x + torch.tensor([1.0, 2.0]))(torch.ones(2))
 
     assert "constant([1.0, 2.0])" in print_program(lower_module(module, check="a::b"))
+
+
+def test_a_graph_that_reaches_for_nothing_is_refused() -> None:
+    graph = torch.fx.Graph()
+    graph.output(graph.create_node("get_attr", "no.such"))
+    module = torch.fx.GraphModule(nn.Module(), torch.fx.Graph())
+    module._graph = graph
+
+    with pytest.raises(UsageError, match=r'get_attr "no.such", got a module without "no"'):
+        lower_module(module, check="a::b")
+
+
+def test_a_message_that_torch_wrote_holds_no_names() -> None:
+    class Cut(nn.Module):
+        def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+            size = n.item()
+            torch._check(size < x.shape[0])
+            return x[:size]
+
+    module = torch.export.export(Cut(), (torch.ones(9), torch.tensor(3))).graph_module
+
+    assert 'aten._assert_scalar.default(%1, "Runtime assertion failed")' in print_program(
+        lower_module(module, check="a::b")
+    )
+
+
+def test_make_fx_knows_the_local_part_of_a_dtensor(captured: Captures, meshes: Meshes) -> None:
+    from torch.distributed.tensor import DTensor, Shard
+
+    mesh = meshes.mesh((4,), ("tp",))
+    modes: tuple[Literal["real", "symbolic"], ...] = ("real", "symbolic")
+    for mode in modes:
+        whole = DTensor.from_local(torch.ones(3, 5), mesh, [Shard(0)], run_check=False)
+        seen = captured(MakeFx(mode), lambda x: x * 2, whole).graphs[0].inputs[0].type
+        assert isinstance(seen, DTensorType)
+        local = seen.local
+
+        assert len(set(local.shape)) == 2
+        assert mode == "symbolic" or local.shape == (3, 5)
+
+
+def test_a_dtensor_constant_is_its_local_part(captured: Captures, meshes: Meshes) -> None:
+    from torch.distributed.tensor import DTensor, Replicate
+
+    whole = DTensor.from_local(torch.ones(2), meshes.mesh((4,), ("tp",)), [Replicate()], run_check=False)
+
+    assert "constant([[1.0, 1.0]])" in print_program(captured(MakeFx(), lambda x: (x, whole), torch.ones(2)))
+
+
+def test_a_collective_in_place_writes_and_says_its_ranks(captured: Captures, meshes: Meshes) -> None:
+    import torch.distributed as dist
+
+    mesh = meshes.mesh((2, 4), ("dp", "tp"))
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        dist.all_reduce(x, group=mesh.get_group("tp"))
+        return x * 2
+
+    text = print_program(captured(MakeFx(), program, torch.ones(2)))
+
+    assert "group(0, 1, 2, 3)" in text
+    assert "{write %x, alias %x, comm 0, 1, 2, 3}" in text
+    assert "operator.getitem(%0, 0) {alias %0}" in text

@@ -127,6 +127,8 @@ def _from_function(target: Any) -> Operator:
     module = getattr(target, "__module__", None) or ""
     name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or type(target).__name__
     if module in _PURE_MODULES and (hasattr(operator, name) or hasattr(math, name)):
+        if target is operator.getitem:  # an item of a list that aliases, or a view of a tensor that is traced by name
+            return Operator("operator.getitem", aliases=(Argument(0, "a"),), plain=False, view=True)
         return Operator(f"{_PURE_MODULES[module]}.{name}")
     if name.startswith("sym_") and module.startswith("torch"):
         return Operator(f"torch.{name}")

@@ -59,7 +59,10 @@ def is_ordered(op: Any) -> bool:
     """Whether torch knows of an effect that orders it: printing, or what a custom operator was registered with.
 
     ``torch.library`` keeps it aside from the schema (torch/_library/effects.py); torch < 2.10 has no such register.
+    It has all that take a process group ordered too: collectives are that anyway.
     """
+    if op.namespace == "c10d":
+        return False
     try:
         from torch._higher_order_ops.effects import _get_effect
 

@@ -85,7 +85,7 @@ class Walk:
             return
         name = self._input_name(what.name)
         self._refs[node] = Ref(name)
-        found = self._seen(what, self._types.of_node(node, offset=True))
+        found = self._seen(what, self._types.seen_of(node, offset=True))
         self._inputs.append(Input(name, found, what.role, what.labels, what.alias))
 
     def _input_name(self, wanted: str) -> str:
@@ -140,12 +140,14 @@ class Walk:
     def _output_type(self, leaf: Any, value: Arg, what: Returned) -> Type | None:
         if type(value) is not Ref:
             return self._types.of(leaf) if isinstance(leaf, (int, float, complex, str)) else None
-        return self._seen(what, self._types.of_node(leaf))
+        return self._seen(what, self._types.seen_of(leaf))
 
     def _seen(self, what: Placeholder | Returned, own: Type) -> Type:
         """The type that the user sees of a value: the tracer's word over the node's own."""
         if isinstance(own, UnknownType) and isinstance(what, Placeholder) and what.literal:
             return self._types.of(what.literal[0])
+        if what.outer is not None and isinstance(own, (DTensorType, SubclassType)):  # computed with as it is
+            return replace(own, full=replace(own.full, requires_grad=what.outer.requires_grad))
         if what.outer is not None:
             return _with_local(self._types.of(what.outer, requires_grad=True), own, what.attribute)
         return replace(own, requires_grad=True) if what.requires_grad and isinstance(own, TensorType) else own
@@ -157,6 +159,8 @@ def _with_local(seen: Type, own: Type, attribute: str | None) -> Type:
         return seen
     if isinstance(seen, SubclassType) and attribute:
         return replace(seen, attribute=attribute, local=own)
+    if own.shape == seen.full.shape:  # MakeFx computes with the whole of it, under a plain tensor's type
+        return seen
     return replace(seen, local=own)
 
 
