@@ -14,7 +14,7 @@ from guard.environment import INSTALL, torch_problem, torch_version
 from guard.errors import GuardError, TorchMissingError, UsageError
 from guard.findings import Finding, Outcome
 from guard.ir.printer import print_program
-from guard.policy import must_fail, parse
+from guard.policy import must_fail, parse, projection
 from guard.session import internal, record
 from guard.session.capture import Capture
 from guard.session.failure import CheckFailed
@@ -22,9 +22,10 @@ from guard.session.judge import judge
 from guard.session.needs import needs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from guard.ir.graph import Program
+    from guard.policy import Rule
     from guard.session.setting import Setting
     from guard.specs import Tracer
 
@@ -55,13 +56,14 @@ class Guard:
         """Short id of the test, which is that of its unnamed call."""
         return short_id(self.test.nodeid, self.setting.config.checks_prefix)
 
-    def check(
+    def check(  # noqa: PLR0913 - the user's vocabulary: each says one thing of one check
         self,
         program: Callable[..., Any],
         *args: Any,
         tracer: Tracer,
         name: str | None = None,
         kwargs: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
         policy: Mapping[str, object] | None = None,
     ) -> Capture:
         """Capture ``program(*args, **kwargs)`` and compare it with this check's baseline.
@@ -72,6 +74,7 @@ class Guard:
             tracer: how to capture it: ``MakeFx``, ``AotJoint`` or ``Compile``.
             name: tells several calls in one test apart; a second call needs one.
             kwargs: its keyword arguments.
+            keep: classes of drift that count here, ``("signature", "collective", "mutation")``; all without it.
             policy: rules that come before the project's ``[tool.guard.policy]``: ``{"order": "warn"}``.
 
         Returns:
@@ -92,10 +95,15 @@ class Guard:
             job = Job(tracer, program, args, dict(kwargs or {}))
             return capture(job, check=check, fixes=fixes, cache=self.setting.config.state / "cache")
 
-        return self._check(name, run, policy, recapture=True)
+        return self._check(name, run, lambda: _rules(policy, keep), recapture=True)
 
     def check_graph(
-        self, graph_module: Any, *, name: str | None = None, policy: Mapping[str, object] | None = None
+        self,
+        graph_module: Any,
+        *,
+        name: str | None = None,
+        keep: Sequence[str] | None = None,
+        policy: Mapping[str, object] | None = None,
     ) -> Capture:
         """Compare a ``torch.fx.GraphModule`` that the user's own pipeline captured with this check's baseline."""
 
@@ -104,7 +112,7 @@ class Guard:
 
             return lower_module(graph_module, check=check)
 
-        return self._check(name, run, policy, recapture=False)
+        return self._check(name, run, lambda: _rules(policy, keep), recapture=False)
 
     def mesh(self, shape: tuple[int, ...], names: tuple[str, ...] | None = None) -> Any:
         """Return a ``DeviceMesh`` over a fake process group, which ends with this test."""
@@ -124,7 +132,7 @@ class Guard:
         self,
         name: str | None,
         run: Callable[[str, str], Any],
-        policy: Mapping[str, object] | None,
+        ruled: Callable[[], tuple[Rule, ...]],
         *,
         recapture: bool,
     ) -> Capture:
@@ -132,7 +140,7 @@ class Guard:
         started = time.perf_counter()
         with self._reported(check, started):
             _refuse_old_torch()
-            rules = parse(policy or {}, "policy= of guard.check")
+            rules = ruled()
             with self.setting.watch.phase("tracing"):
                 captured = run(check, self.setting.fixes)
             with self.setting.watch.phase("comparing"):
@@ -226,3 +234,8 @@ def _refuse_old_torch() -> None:
 
 def _from_error(kind: str, check: str, error: GuardError) -> Finding:
     return Finding(kind, check, error.problem, fix=error.tip)
+
+
+def _rules(policy: Mapping[str, object] | None, keep: Sequence[str] | None) -> tuple[Rule, ...]:
+    """Return a check's own rules: what its policy says of a class comes before what it keeps."""
+    return (*parse(policy or {}, "policy= of guard.check"), *(projection(keep) if keep is not None else ()))

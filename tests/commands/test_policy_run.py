@@ -134,3 +134,14 @@ def test_under_bare_pytest(drifted: Project) -> None:
     ran = drifted.pytest("checks", "-rP")
     assert ran.returncode == 0, ran.stdout
     assert 'warning, drift: "it::one" - structure' in ran.stdout
+
+
+def test_a_check_may_keep_some_classes_only(drifted: Project) -> None:
+    path = drifted.root / "checks" / "test_it.py"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("tracer=None)", 'tracer=None, keep=("mutation",))'), encoding="utf-8")
+    kept = run(drifted)
+    path.write_text(text.replace("tracer=None)", 'tracer=None, keep=("structure",))'), encoding="utf-8")
+
+    assert kept["exit_code"] == 0
+    assert run(drifted)["exit_code"] == 1
