@@ -232,3 +232,15 @@ def test_a_collective_in_place_writes_and_says_its_ranks(captured: Captures, mes
     assert "group(0, 1, 2, 3)" in text
     assert "{write %x, alias %x, comm 0, 1, 2, 3}" in text
     assert "operator.getitem(%0, 0) {alias %0}" in text
+
+
+def test_a_submesh_that_a_warm_cache_asks_for_is_no_node(captured: Captures, meshes: Meshes) -> None:
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    mesh = meshes.mesh((2, 4), ("dp", "tp"))["tp"]
+    cold, warm = (
+        print_program(captured(AotJoint(), lambda x: x * 2, distribute_tensor(torch.ones(7), mesh, [Shard(0)])))
+        for _ in range(2)
+    )
+
+    assert cold == warm

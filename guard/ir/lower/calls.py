@@ -12,6 +12,7 @@ from guard.ir.lower.groups import group_arg
 from guard.ir.lower.literals import ATOMS, names_in
 from guard.ir.lower.operators import Operator, describe
 from guard.ir.lower.sources import SOURCE, source_of
+from guard.ir.lower.subclasses import is_mesh
 from guard.ir.lower.values import UNKNOWN
 from guard.ir.types import TensorType
 
@@ -72,6 +73,9 @@ class Calls:
         given = node.kwargs
         kwargs = tuple([(key, convert(value)) for key, value in given.items()]) if given else ()
         if op.counted:
+            if is_mesh(node.meta.get("val")):  # a method of an opaque mesh: meshes are never values here
+                refs[node] = self._literals.arg(node.meta["val"])
+                return None
             args, kwargs = _without_counters(op, args, kwargs)
         meta = node.meta
         results = self._one(node, op, meta) if op.single else self._results(node, op, meta)
@@ -220,6 +224,8 @@ def _ranks(op: Operator, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> tuple
 
 
 def _without_counters(op: Operator, args: tuple[Arg, ...], kwargs: tuple[tuple[str, Arg], ...]) -> tuple[Any, Any]:
+    if op.barrier:  # another method of a mesh
+        return args, kwargs
     if op.bodies:  # invoke_subgraph(body, identifier, ...): the body itself says which one it is
         return (args[0], None, *args[2:]), kwargs
     if not op.groups:  # the assertion itself says of what

@@ -135,4 +135,5 @@ def _from_function(target: Any) -> Operator:
     full = f"{module}.{name}" if module else name
     full = full.replace("<locals>.", "").replace("_VariableFunctionsClass.", "").replace("<lambda>", "lambda")
     mode = any(word in name for word in _MODE_WORDS)
-    return Operator(full, mode=mode, barrier=not mode, plain=False)
+    mesh = ".device_mesh." in full
+    return Operator(full, mode=mode, barrier=not mode, plain=False, counted=mesh)
