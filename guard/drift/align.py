@@ -68,11 +68,12 @@ class Alignment:
                 free_a = [a for a in group_a if self.of_a[a] == NOBODY]
                 free_b = [b for b in group_b if self.of_b[b] == NOBODY]
                 self._pair_equal(zip(free_a, free_b))  # noqa: B905 - one of them is longer, that is the change
-        for gap_a, gap_b in self._gaps():
+        gaps = list(self._gaps())
+        for gap_a, gap_b in gaps:
             self._pair(pair_rows(gap_a, gap_b, self._keys(gap_a, self.a), self._keys(gap_b, self.b)))
         self._neighbours()
-        for gap_a, gap_b in self._gaps():
-            self._pair(pair_calls(gap_a, gap_b, self))
+        for left_a, left_b in [left for gap in gaps for left in self._within(*gap)]:
+            self._pair(pair_calls(left_a, left_b, self))
         self._moved_and_changed()
 
     def _pair(self, pairs: Iterator[tuple[int, int]]) -> None:
@@ -156,6 +157,22 @@ class Alignment:
                 if left_a and left_b:
                     yield left_a, left_b
             start_a, start_b = a + 1, b + 1
+
+    def _within(self, gap_a: list[int], gap_b: list[int]) -> Iterator[tuple[list[int], list[int]]]:
+        """Yield what is left of a gap between its pairs that keep their order."""
+        inside = set(gap_a)
+        anchors = rising([(self.of_b[b], b) for b in gap_b if self.of_b[b] in inside])
+        i = j = 0
+        for a, b in [*anchors, (len(self.of_a), len(self.of_b))]:
+            left_a, left_b = [], []
+            while i < len(gap_a) and gap_a[i] <= a:
+                left_a += [gap_a[i]] if self.of_a[gap_a[i]] == NOBODY else []
+                i += 1
+            while j < len(gap_b) and gap_b[j] <= b:
+                left_b += [gap_b[j]] if self.of_b[gap_b[j]] == NOBODY else []
+                j += 1
+            if left_a and left_b:
+                yield left_a, left_b
 
     def _neighbours(self) -> None:
         """Pair what moved: the same call on the same operands, wherever it stands."""
