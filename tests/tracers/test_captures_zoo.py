@@ -234,13 +234,17 @@ def test_a_collective_in_place_writes_and_says_its_ranks(captured: Captures, mes
     assert "operator.getitem(%0, 0) {alias %0}" in text
 
 
-def test_a_submesh_that_a_warm_cache_asks_for_is_no_node(captured: Captures, meshes: Meshes) -> None:
-    from torch.distributed.tensor import Shard, distribute_tensor
+def test_a_submesh_that_a_warm_cache_asks_for_is_no_node(meshes: Meshes) -> None:
+    def get_submesh(mesh: object, dims: list[int]) -> object:
+        return mesh, dims
 
-    mesh = meshes.mesh((2, 4), ("dp", "tp"))["tp"]
-    cold, warm = (
-        print_program(captured(AotJoint(), lambda x: x * 2, distribute_tensor(torch.ones(7), mesh, [Shard(0)])))
-        for _ in range(2)
-    )
+    get_submesh.__module__ = "torch._ops.device_mesh.DeviceMesh"  # as torch 2.13 traces a method of an opaque mesh
+    graph = torch.fx.Graph()
+    mesh = graph.placeholder("mesh")
+    mesh.meta["val"] = meshes.mesh((2, 4), ("dp", "tp"))
+    submesh = graph.call_function(get_submesh, (mesh, [0]))
+    submesh.meta["val"] = mesh.meta["val"]["tp"]
+    graph.output((submesh,))
+    lowered = lower_module(torch.fx.GraphModule(nn.Module(), graph), check="a::b").graphs[0]
 
-    assert cold == warm
+    assert (lowered.inputs, lowered.nodes, lowered.outputs) == ((), (), ())
