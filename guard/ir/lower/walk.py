@@ -159,7 +159,7 @@ def _with_local(seen: Type, own: Type, attribute: str | None) -> Type:
         return seen
     if isinstance(seen, SubclassType) and attribute:
         return replace(seen, attribute=attribute, local=own)
-    if own.shape == seen.full.shape:  # MakeFx computes with the whole of it, under a plain tensor's type
+    if own.shape == seen.full.shape != seen.local.shape:  # MakeFx computes with the whole, under a plain tensor's type
         return seen
     return replace(seen, local=own)
 
