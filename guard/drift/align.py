@@ -9,7 +9,7 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from guard.drift.gaps import pair_calls, pair_rows
+from guard.drift.gaps import pair_calls, pair_replaced, pair_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +74,10 @@ class Alignment:
         self._neighbours()
         for left_a, left_b in [left for gap in gaps for left in self._within(*gap)]:
             self._pair(pair_calls(left_a, left_b, self))
+        # before one call may stand for another: what moved away must not leave its partner to a stranger
         self._moved_and_changed()
+        for left_a, left_b in [left for gap in gaps for left in self._within(*gap)]:
+            self._pair(pair_replaced(left_a, left_b, self))
 
     def _pair(self, pairs: Iterator[tuple[int, int]]) -> None:
         for a, b in pairs:

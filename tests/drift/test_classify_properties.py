@@ -56,6 +56,9 @@ def test_one_edit_is_told_in_the_same_classes_from_both_sides(graph: Graph, plac
 @settings(deadline=None, max_examples=15)
 @given(effectful(distinct=True), st.integers(0, 8), st.randoms(use_true_random=False))
 def test_a_legal_reorder_beside_an_edit_changes_no_class(graph: Graph, place: int, random: Random) -> None:
-    for edited in _edits(graph, place % len(graph.nodes)):
+    place %= len(graph.nodes)
+    for edited in _edits(graph, place):
+        if edited.nodes[place].target != graph.nodes[place].target:
+            continue  # another operator in another place: nothing says that it is the same node
         plain, moved = changes(whole(graph), whole(edited)), changes(whole(graph), whole(reorder(edited, random)))
         assert {change.kind for change in moved} == {change.kind for change in plain}
