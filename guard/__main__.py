@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from guard import cli
-from guard.errors import GuardError
+from guard.errors import MACHINE, GuardError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,17 +36,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except OSError as error:
+        return _environment(error) if error.errno in MACHINE else _internal(error, given)
     except Exception as error:  # noqa: BLE001 - the last line of defence: a bug of guard's is a log, not a traceback
         return _internal(error, given)
     return code
 
 
+def _environment(error: OSError) -> int:
+    """Say what the machine refused."""
+    subject = error.filename or "the output"
+    with suppress(OSError):
+        print(f'error: "{subject}" cannot be used: {error.strerror}', file=sys.stderr)
+    # what is left in the buffer would fail once more at exit
+    with suppress(OSError, ValueError):
+        sys.stdout.close()
+    return GuardError.exit_code
+
+
 def _make_printable() -> None:
-    """Print what the terminal's encoding lacks as escapes, instead of failing on it."""
+    """Print what the terminal's encoding lacks as escapes, instead of failing on it; a closed stream takes nothing."""
+    # with >&- and under pythonw these are None; pytest's faulthandler asks for the second kind
+    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
+    sys.__stdout__, sys.__stderr__ = sys.__stdout__ or sys.stdout, sys.__stderr__ or sys.stderr  # type: ignore[assignment,misc]
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+
+
+def _nowhere() -> IO[str]:
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def _internal(error: Exception, arguments: list[str]) -> int:

@@ -51,7 +51,7 @@ def load(start: Path | None = None) -> Config:
     Raises:
         UsageError: No project, a file that is no TOML, an unknown key, or a value of the wrong type.
     """
-    start = Path.cwd() if start is None else start.resolve()
+    start = _here() if start is None else start.resolve()
     folders = (start, *start.parents)
     for folder in folders:
         table = _table(folder / "pyproject.toml")
@@ -64,6 +64,13 @@ def load(start: Path | None = None) -> Config:
         f'no project in "{start}": wanted a pyproject.toml with [tool.guard], or a folder "checks", here or above',
         f"add to pyproject.toml:\n  {EXAMPLE}",
     )
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("the working directory is gone", "cd to the project") from error
 
 
 def _table(path: Path) -> dict[str, Any] | None:

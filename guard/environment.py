@@ -8,6 +8,8 @@ import sys
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 
+OLDEST = (2, 9)
+INSTALL = 'pip install "graph-guard[torch]"'
 FILE = "environment.toml"
 HEADER = "# The environment that the baselines were recorded in. Written by guard accept.\n"
 _LINE = re.compile(r'^(\w+) = "([^"\\\x00-\x1f]*)"$')
@@ -36,6 +38,16 @@ def torch_version() -> str:
         return version("torch")
     except PackageNotFoundError:
         return "absent"
+
+
+def torch_problem(version: str) -> str | None:
+    """Say why a torch of this version cannot be used, None where it can; what is no number is a source build."""
+    if version == "absent":
+        return "torch is not installed"
+    match = re.match(r"(\d+)\.(\d+)", version)
+    if match is not None and (int(match[1]), int(match[2])) < OLDEST:
+        return f"torch {version} is too old: wanted {'.'.join(map(str, OLDEST))} or newer"
+    return None
 
 
 def current(device: str = "cpu") -> Environment:

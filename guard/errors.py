@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+
+MACHINE = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE))
+"""What an OSError says where the machine refuses: a full disk or a right that is missing is no bug of guard's."""
+
 
 class GuardError(Exception):
     """What the user can mend: shown as ``error: <problem>`` and a tip. Exit 2 unless a subclass says otherwise."""

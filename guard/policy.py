@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.errors import UsageError
@@ -66,6 +65,21 @@ def parse(table: Mapping[str, object], where: str, others: tuple[str, ...] = ())
     return tuple(sorted(rules, key=lambda rule: rule.kind == ANY))
 
 
+def projection(keep: Sequence[str]) -> tuple[Rule, ...]:
+    """Return the rules that ignore every class but those that a check keeps.
+
+    Raises:
+        UsageError: A name that is no class, or none at all.
+    """
+    unknown = [kind for kind in keep if kind not in CLASSES]
+    if isinstance(keep, str) or unknown or not keep:
+        got = repr(keep) if isinstance(keep, str) or not keep else f'"{unknown[0]}"'
+        tip = _near(unknown[0], CLASSES) if unknown and not isinstance(keep, str) else 'keep=("signature", "mutation")'
+        raise UsageError(f"keep= wants classes of drift, got {got}", tip)
+    reason = f"the check keeps {', '.join(keep)}"
+    return tuple(Rule(kind, "ignore", reason=reason) for kind in CLASSES if kind not in keep)
+
+
 def choose(rules: Sequence[Rule], kind: str, by: str) -> Rule:
     """Return the first rule that speaks of a drift of this class and cause ("" is unknown); without one it fails."""
     cause = by or "unknown"
@@ -86,6 +100,8 @@ def must_fail(rules: Sequence[Rule], kind: str) -> bool:
 
 def _near(word: str, known: Sequence[str]) -> str:
     """Return the tip for a word that is none of those known."""
+    from difflib import get_close_matches  # 3 ms that a right policy need not pay
+
     close = get_close_matches(word, known, n=1, cutoff=0.5)
     return f'did you mean "{close[0]}"?' if close else f"wanted one of {', '.join(known)}"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,17 +64,42 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if config.getoption("guard_run") and config.getoption("collectonly"):
         raise pytest.UsageError('guard check runs what it collects: take "--collect-only" out of pytest\'s options')
+    if config.getoption("guard_run"):
+        config.pluginmanager.register(_Drain(config))
     if config.getoption("guard_run") and hasattr(config, "workerinput"):
         _project(config)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End the watch, and what conftests printed: pytest would hand it on when it gives the streams back."""
-    capture = config.pluginmanager.getplugin("capturemanager")
-    if config.getoption("guard_run") and capture is not None and capture.is_globally_capturing():
-        capture.read_global_capture()
+    """End the watch."""
+    _drain(config)
     if PROJECT in config.stash:
         config.stash[PROJECT].close()
+
+
+class _Drain:
+    """Drops what was captured before pytest gives the streams back, which it does where a run is cut short."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self) -> None:
+        """Drop it."""
+        _drain(self._config)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_internalerror(self) -> None:
+        """Drop it."""
+        _drain(self._config)
+
+
+def _drain(config: pytest.Config) -> None:
+    """Drop what conftests printed: pytest would hand it on when it gives the streams back."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    if config.getoption("guard_run") and capture is not None and capture.is_globally_capturing():
+        with suppress(AssertionError):  # the streams are back already
+            capture.read_global_capture()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from guard.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Decompositions: TypeAlias = Mapping[Any, Callable[..., Any]] | Literal["core_aten"] | None
+
+TRACING_MODES = ("real", "fake", "symbolic")
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,12 @@ class MakeFx:
     pre_dispatch: bool = False
     decompositions: Decompositions = None
     """Operator overload -> function, or "core_aten"."""
+
+    def __post_init__(self) -> None:
+        """Refuse a mode that does not exist: recorded, its error would be a baseline."""
+        if self.tracing_mode not in TRACING_MODES:
+            wanted = ", ".join(f'"{mode}"' for mode in TRACING_MODES)
+            raise UsageError(f"MakeFx: wanted tracing_mode {wanted}, got {self.tracing_mode!r}")
 
 
 @dataclass(frozen=True)

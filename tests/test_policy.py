@@ -8,7 +8,7 @@ import pytest
 
 from guard.drift import change
 from guard.errors import UsageError
-from guard.policy import CAUSES, CLASSES, STRICT, Rule, choose, decided, must_fail, parse
+from guard.policy import CAUSES, CLASSES, STRICT, Rule, choose, decided, must_fail, parse, projection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,3 +105,23 @@ def test_a_wrong_rule_is_told_with_the_nearest_right_one(
     assert problem in caught.value.problem
     assert WHERE in caught.value.problem
     assert (caught.value.tip or "").startswith(tip or "")
+
+
+def test_a_projection_ignores_what_is_not_kept() -> None:
+    rules = projection(("signature", "mutation"))
+
+    assert choose(rules, "mutation", "") == STRICT
+    assert choose(rules, "structure", "torch").action == "ignore"
+    assert choose(rules, "structure", "torch").reason == "the check keeps signature, mutation"
+    assert choose((*parse({"structure": "warn"}, "here"), *rules), "structure", "").action == "warn"
+
+
+@pytest.mark.parametrize(
+    ("keep", "text"), [(("signatur",), 'got "signatur"'), ((), "got ()"), ("signature", "got 'signature'")]
+)
+def test_what_is_kept_is_a_list_of_classes(keep: tuple[str, ...], text: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        projection(keep)
+
+    assert text in raised.value.problem
+    assert "signature" in str(raised.value.tip)

@@ -92,6 +92,12 @@ def test_what_depends_on_a_cause_waits_for_it() -> None:
     assert [finding.drift for finding in judge_drifts(rules, known).warned] == ["order", "type"]
 
 
+def test_a_cause_that_is_not_known_yet_is_not_unknown() -> None:
+    rules = parse({"type": {"by": "unknown", "action": "warn"}}, "here")
+    assert judge_drifts(rules, drifts(("type", "")), final=False).status == "drift"
+    assert judge_drifts(rules, drifts(("type", ""))).status == "holds"
+
+
 def test_policy_travels_as_json() -> None:
     rules = parse({"order": {"action": "ignore", "reason": "x"}}, "here")
     sent = judge_drifts(rules, drifts(("order", ""), ("type", "")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
@@ -20,7 +21,6 @@ from guard.ir.parser import parse_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from guard.config import Config
 
@@ -129,8 +129,14 @@ def _accept_or_refuse(config: Config, check: str, reason: str) -> Accepted:
     except GuardError as error:
         return _refused(check, error.problem, f"guard accept {quoted(check)}")
     except OSError as error:
-        shown = Store(config).shown(Store(config).path(check))
-        return _refused(check, f'"{shown}" cannot be written: {error.strerror}', f"guard accept {quoted(check)}")
+        why = f'"{_blamed(config, check, error)}" cannot be written: {error.strerror}'
+        return _refused(check, why, f"guard accept {quoted(check)}")
+
+
+def _blamed(config: Config, check: str, error: OSError) -> str:
+    """Return the file that could not be written as messages print it: the baseline, or one that goes with it."""
+    path = Path(error.filename or Store(config).path(check))
+    return Store(config).shown(path) if path.is_relative_to(config.root) else str(path)
 
 
 def _accept_one(config: Config, check: str, reason: str) -> Accepted:

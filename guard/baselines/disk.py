@@ -16,7 +16,7 @@ def write_whole(path: Path, data: bytes) -> None:
     """Put ``data`` into ``path`` so that a kill or a full disk at any moment leaves the file of before or of after.
 
     Raises:
-        OSError: Nothing was changed.
+        OSError: Nothing was changed; it names ``path``, or a folder on the way.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f"{TEMPORARY}{os.getpid()}"
@@ -27,7 +27,9 @@ def write_whole(path: Path, data: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError):  # it names the temporary file, both, or on a full disk none
+            error.filename, error.filename2 = str(path), None
         with suppress(OSError):
             temporary.unlink()
         raise

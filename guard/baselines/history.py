@@ -6,25 +6,20 @@ The ``git`` command, in a fixed number of calls a run and one a commit; none of 
 from __future__ import annotations
 
 import os
-import subprocess
+import shutil
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from guard.errors import GuardError
+from guard.baselines.git import GitError, git
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-# Seconds a call may take: a history of 100,000 commits is walked in less; a network file system may never answer
-PATIENCE = 30.0
 # Above this many, the whole folder is asked for: Windows allows 32 KiB of command line
 MANY = 100
-SHORT = 10
-
-
-class HistoryError(GuardError):
-    """git cannot tell: the problem, and what to do about it."""
 
 
 @dataclass(frozen=True)
@@ -35,66 +30,44 @@ class Repository:
     """The work tree's root."""
     prefix: str
     """The project's root below it: "" or ``sub/folder/``."""
+    index: Path
     head: str
     """Commit that is checked out, detached or not."""
     boundary: frozenset[str] = frozenset()
     """Commits at which the history of a shallow clone ends: what they seem to add may be older."""
 
 
-def git(folder: Path, *arguments: str, data: bytes | None = None, patience: float = PATIENCE) -> bytes:
-    """Run git in a folder and return what it printed; ``patience`` is in seconds.
-
-    Raises:
-        HistoryError: There is no git, it took too long, or it failed; the problem is the first line that it said.
-    """
-    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
-    try:
-        ran = subprocess.run(  # noqa: S603 - no shell, and paths are told apart from flags by ``--``
-            command, input=data, env=_environment(), capture_output=True, timeout=patience, check=False
-        )
-    except FileNotFoundError:
-        raise HistoryError("git is not installed", "install git, and commit the baselines") from None
-    except subprocess.TimeoutExpired:
-        verb = next(word for word in arguments if word != "-c" and "=" not in word)
-        raise HistoryError(f'"git {verb}" did not end in {patience:.0f} s') from None
-    except OSError as error:
-        raise HistoryError(f"git does not start: {error.strerror}") from None
-    if ran.returncode != 0:
-        said = ran.stderr.decode(errors="replace").strip().splitlines()
-        problem = said[0].removeprefix("fatal: ").removeprefix("error: ") if said else f"exit {ran.returncode}"
-        raise HistoryError(f"git: {problem}")
-    return ran.stdout
-
-
 def open_repository(root: Path) -> Repository:
     """Find the work tree that the project lies in.
 
     Raises:
-        HistoryError: There is none, or it has no commit yet.
+        GitError: There is none, or it has no commit yet.
     """
     try:
-        asked = git(root, "rev-parse", "--show-toplevel", "--show-prefix", "--git-path", "shallow")
-    except HistoryError as error:
+        asked = git(
+            root, "rev-parse", "--show-toplevel", "--show-prefix", "--git-path", "shallow", "--git-path", "index"
+        )
+    except GitError as error:
         raise _no_work_tree(root, error) from None
-    top, prefix, shallow = asked.decode(errors="surrogateescape").removesuffix("\n").rsplit("\n", 2)
+    top, prefix, shallow, index = asked.decode(errors="surrogateescape").removesuffix("\n").rsplit("\n", 3)
     try:
         head = git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode().strip()
-    except HistoryError:
-        raise HistoryError("the repository has no commit yet", "commit the baselines") from None
-    return Repository(Path(top), prefix, head, _boundary(root / shallow))
+    except GitError:
+        raise GitError("the repository has no commit yet", "commit the baselines") from None
+    return Repository(Path(top), prefix, root / index, head, _boundary(root / shallow))
 
 
 def resolve(repository: Repository, ref: str) -> str:
     """Return the commit that a branch, a tag, an abbreviated hash or ``HEAD~1`` names.
 
     Raises:
-        HistoryError: It names none.
+        GitError: It names none.
     """
     try:
         asked = git(repository.top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-    except HistoryError:
+    except GitError:
         fetch = "git fetch --unshallow" if repository.boundary else "git fetch"
-        raise HistoryError(f'"{ref}" names no commit here', f"{fetch}, or see: git branch --all") from None
+        raise GitError(f'"{ref}" names no commit here', f"{fetch}, or see: git branch --all") from None
     return asked.decode().split()[-1]
 
 
@@ -110,7 +83,7 @@ def last_changes(repository: Repository, paths: Sequence[str]) -> dict[str, str]
         tuple(wanted) if len(wanted) <= MANY else (os.path.commonpath([str(Path(p).parent) for p in wanted]) or ".",)
     )
     there = _blobs(repository, asked)
-    dirty = _names(git(repository.top, *_DIFF, "HEAD", "--", *asked))
+    dirty = _differing(repository, "HEAD", "--", *asked)
     left = {path: blob for path, blob in there.items() if path in wanted and path not in dirty}
     found: dict[str, str] = {}
     for commit, path, blob in _log(repository, asked) if left else ():
@@ -126,7 +99,7 @@ def changed_since(repository: Repository, commit: str, until: str | None = None)
     Paths are relative to the project's root.
     """
     commits = (commit,) if until is None else (commit, until)
-    return _below(repository, _names(git(repository.top, *_DIFF, *commits, "--", repository.prefix or ".")))
+    return _below(repository, _differing(repository, *commits, "--", repository.prefix or "."))
 
 
 def untracked(repository: Repository, paths: Iterable[str] = ()) -> frozenset[str]:
@@ -181,32 +154,13 @@ _LOG = (
 )
 
 
-def _environment() -> dict[str, str]:
-    """Return the environment without what a git hook sets for itself: it speaks of another index, or of its cwd."""
-    kept = {name: value for name, value in os.environ.items() if name not in _DROPPED}
-    own = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
-    # ids are full of brackets, which are wildcards to git
-    return kept | own | {"GIT_LITERAL_PATHSPECS": "1"}
-
-
-_DROPPED = frozenset(
-    f"GIT_{name}"
-    for name in (
-        *("DIR", "WORK_TREE", "INDEX_FILE", "PREFIX", "COMMON_DIR"),
-        *("GLOB_PATHSPECS", "NOGLOB_PATHSPECS", "ICASE_PATHSPECS"),
-    )
-)
-
-
-def _no_work_tree(root: Path, error: HistoryError) -> HistoryError:
+def _no_work_tree(root: Path, error: GitError) -> GitError:
     if "not a git repository" in error.problem:
-        return HistoryError("there is no git repository", "git init, and commit the baselines")
+        return GitError("there is no git repository", "git init, and commit the baselines")
     if "must be run in a work tree" in error.problem:
-        return HistoryError(
-            "the git repository is bare, without a work tree", "run guard in a clone or a worktree of it"
-        )
+        return GitError("the git repository is bare, without a work tree", "run guard in a clone or a worktree of it")
     if "dubious ownership" in error.problem:
-        return HistoryError(error.problem, f"git config --global --add safe.directory {root}")
+        return GitError(error.problem, f"git config --global --add safe.directory {root}")
     return error
 
 
@@ -215,6 +169,19 @@ def _boundary(shallow: Path) -> frozenset[str]:
         return frozenset(shallow.read_text(encoding="ascii").split())
     except FileNotFoundError:
         return frozenset()
+
+
+def _differing(repository: Repository, *arguments: str) -> frozenset[str]:
+    """Return what ``git diff`` names; on a copy of the index, for it would note in it which files it found the same.
+
+    GIT_OPTIONAL_LOCKS keeps only ``git status`` from that, and a commit of the user's would meet the lock.
+    """
+    with tempfile.TemporaryDirectory(prefix="guard-index-") as folder:
+        index = Path(folder, "index")
+        with suppress(FileNotFoundError):
+            # with its time: git looks into files that are not older than the index, and takes others for unchanged
+            shutil.copy2(repository.index, index)
+        return _names(git(repository.top, *_DIFF, *arguments, index=index))
 
 
 def _blobs(repository: Repository, asked: tuple[str, ...]) -> dict[str, str]:

@@ -55,7 +55,7 @@ def short_id(nodeid: str, checks: str, name: str | None = None) -> str:
         *classes, function = head.split("::")
         short = f"{_module(path, checks)}{separator}{'.'.join((*classes, _strip(function)))}{bracket}{params}"
     if name is not None:
-        if not name.isprintable() or name != name.strip() or not name:
+        if not isinstance(name, str) or not name.isprintable() or name != name.strip() or not name:
             raise UsageError(f"name of {quoted(short)}: wanted a printable line without spaces around, got {name!r}")
         short = f"{short}#{name}"
     return _CONTROL.sub(_python_escape, normalize("NFC", short))

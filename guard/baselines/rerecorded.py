@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from guard.baselines.history import HistoryError, git, open_repository, resolve, untracked
+from guard.baselines.git import GitError, git
+from guard.baselines.history import open_repository, resolve, untracked
 from guard.baselines.names import SUFFIX
 from guard.errors import GuardError
 
@@ -45,7 +46,7 @@ def rerecorded(config: Config, ref: str) -> Since:
     """Compare the baselines of the work tree, committed or not, with those of its merge base with ``ref``.
 
     Raises:
-        HistoryError: No git, no such commit, or no common ancestor in the history that is here.
+        GitError: No git, no such commit, or no common ancestor in the history that is here.
         GuardError: A file cannot be read.
     """
     repository = open_repository(config.root)
@@ -66,9 +67,9 @@ def _merge_base(repository: Repository, ref: str) -> str:
     other = resolve(repository, ref)
     try:
         return git(repository.top, "merge-base", other, "HEAD").decode().split()[0]
-    except HistoryError:
+    except GitError:
         tip = "git fetch --unshallow" if repository.boundary else None
-        raise HistoryError(f'"{ref}" and this branch have no commit in common here', tip) from None
+        raise GitError(f'"{ref}" and this branch have no commit in common here', tip) from None
 
 
 def _moved(repository: Repository, base: str, folder: str) -> set[str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
@@ -10,7 +13,7 @@ from guard.baselines.names import SUFFIX, check_of, quoted, relative_path
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from guard.config import Config
 
@@ -52,6 +55,8 @@ class Store:
         """
         path = self.path(check)
         try:
+            if not S_ISREG(path.stat().st_mode):  # opening a pipe waits for ever
+                raise GuardError(f'"{self.shown(path)}" cannot be read: it is no file')
             return path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -59,9 +64,20 @@ class Store:
             raise GuardError(f'"{self.shown(path)}" cannot be read: {error.strerror}') from error
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return every file of the store in the order of paths; reads their headers only."""
-        paths = (path for path in self.config.baselines.rglob(f"*{SUFFIX}") if not path.is_dir())
+        """Return every file of the store in the order of paths; reads their headers only.
+
+        Raises:
+            GuardError: A folder cannot be read: its baselines would seem to be gone.
+        """
+        paths = (Path(folder, name) for folder, _, names in self._walk() for name in names if name.endswith(SUFFIX))
         return tuple(self._entry(path) for path in sorted(paths))
+
+    def _walk(self) -> Iterator[tuple[str, list[str], list[str]]]:
+        def refuse(error: OSError) -> None:
+            if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+                raise GuardError(f'"{self.shown(Path(error.filename))}" cannot be read: {error.strerror}') from error
+
+        return os.walk(self.config.baselines, onerror=refuse)
 
     def ids(self) -> tuple[str, ...]:
         """Return the checks that have a baseline.
@@ -95,6 +111,8 @@ class Store:
 def header_check(path: Path) -> str | None:
     """Return the id of a file's ``check`` line, None where its first two lines have none."""
     try:
+        if not path.is_file():  # opening a pipe waits for ever
+            return None
         with path.open("rb") as stream:
             head = stream.read(HEADER_BYTES)
     except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -49,7 +50,7 @@ def find(config: Config, options: CheckOptions) -> Ref:
 
     Raises:
         UsageError: ``-x`` or ``--pdb`` were given too: they end a run before there is something to compare.
-        HistoryError: git does not know it.
+        GitError: git does not know it.
     """
     for given, flag in ((options.exitfirst, "-x"), (options.pdb, "--pdb")):
         if given:
@@ -70,6 +71,8 @@ def settle(run: Run, config: Config, options: CheckOptions, ref: Ref) -> Run:
     asked = tuple(outcome.check for outcome in run.outcomes if _is_missing(outcome) or is_moved(outcome))
     if not asked:
         return run
+    if not options.quiet:
+        print(f"tracing the code of {ref.name}", file=sys.stderr)
     with checked_out(ref.repository, ref.commit) as tree:
         try:
             side = ref_side.trace(config, _options(options, run, asked), ref.repository, tree)

@@ -10,12 +10,11 @@ from guard.baselines.names import quoted
 from guard.baselines.pending import Broken, digest, read_pending
 from guard.baselines.store import Store
 from guard.commands.bench_process import measure
-from guard.commands.doctor import INSTALL, torch_problem
 from guard.commands.selection import select, waiting
 from guard.config import load
 from guard.cost.paired import Benched
 from guard.drift.classify import changes
-from guard.environment import torch_version
+from guard.environment import INSTALL, torch_problem, torch_version
 from guard.errors import GraphSyntaxError, TorchMissingError
 from guard.ir.parser import parse_bytes
 from guard.report import runs

@@ -20,7 +20,7 @@ from guard.commands.runs import run_folder
 from guard.commands.selection import from_root
 from guard.config import load
 from guard.environment import current
-from guard.errors import UsageError
+from guard.errors import GuardError, UsageError
 from guard.findings import Finding, Outcome, Run
 from guard.report import color, json, terminal
 from guard.session import evidence
@@ -82,6 +82,8 @@ def _run(run: Run, config: Config, options: CheckOptions) -> Run:
         with progress(sys.stderr, quiet=silent, dumb=os.environ.get("TERM") == "dumb") as shown:
             ended = _pytest(config, options, folder, shown.tell)
     recorder, collection = ended.recorder, ended.collection
+    if recorder.refused is not None:
+        raise GuardError(f"the checks could not be run: {recorder.refused}", "nothing was lost: try again")
     if recorder.interrupted:
         return replace(run, outcomes=_settled(config, recorder), collected=recorder.collected, interrupted=True)
     notes = refuse_unknown(collection, options.ids, config)
@@ -97,7 +99,7 @@ def _explained(run: Run, config: Config, options: CheckOptions, ref: against.Ref
     """Say who moved what drifted: by evidence, then, where it was asked for, by what another commit's code captures."""
     if run.interrupted:
         return run
-    if options.fixes == "on":  # else no baseline was recorded so
+    if options.evidence and options.fixes == "on":  # no baseline was recorded without fixes
         outcomes, notes = evidence.attach(config, run.outcomes, current(options.device))
         run = replace(run, outcomes=outcomes, notes=(*run.notes, *notes))
     return run if ref is None else against.settle(run, config, options, ref)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
@@ -11,16 +10,13 @@ import guard
 from guard import verdict
 from guard.commands import workers
 from guard.config import load
-from guard.environment import current
+from guard.environment import INSTALL, current, torch_problem
 from guard.errors import TorchMissingError, UsageError
 from guard.report.json import dump
 
 if TYPE_CHECKING:
     from guard.commands.options import DoctorOptions
     from guard.config import Config
-
-OLDEST = (2, 9)
-INSTALL = 'pip install "graph-guard[torch]"'
 
 
 @dataclass(frozen=True)
@@ -53,16 +49,6 @@ def doctor(options: DoctorOptions) -> int:
             error = TorchMissingError(problem, INSTALL)
             print(f"error: {error}", file=sys.stderr)
     return verdict.USAGE if problem else _exit_code(rows)
-
-
-def torch_problem(version: str) -> str | None:
-    """Say why a torch of this version cannot be used, None where it can; what is no number is a source build."""
-    if version == "absent":
-        return "torch is not installed"
-    match = re.match(r"(\d+)\.(\d+)", version)
-    if match is not None and (int(match[1]), int(match[2])) < OLDEST:
-        return f"torch {version} is too old: wanted {'.'.join(map(str, OLDEST))} or newer"
-    return None
 
 
 def _config() -> Config | None:

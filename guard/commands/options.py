@@ -43,6 +43,8 @@ class CheckOptions:
     """No progress while it runs."""
     against: str | None = None
     """A commit whose code is traced too, to tell who moved what drifted."""
+    evidence: bool = True
+    """Ask git who moved what drifted."""
     lenient: bool = False
     """Leave out ids that name no check."""
 

@@ -12,6 +12,7 @@ import pytest
 
 from guard.baselines.names import short_id
 from guard.commands import containment
+from guard.errors import MACHINE
 from guard.findings import Finding, Outcome, outcome_from_json
 from guard.session.seen import is_foreign
 
@@ -45,6 +46,8 @@ class Recorder:
     interrupted: bool = False
     stopped: bool = False
     """Some of what was selected did not run."""
+    refused: str | None = None
+    """What the machine refused to pytest or to a worker: no space, no right."""
     broken: bool = False
     """pytest itself failed."""
     collected: int = 0
@@ -104,6 +107,10 @@ class Recorder:
         self.broken = True
         lines = [line for line in str(excrepr).splitlines() if line.strip()]
         raised = [line for line in lines if RAISED.match(line)] or lines[-1:] or [""]
+        number = re.search(r"Error: \[Errno (\d+)\] ", raised[-1])
+        if number is not None and int(number[1]) in MACHINE:
+            self.refused = raised[-1][number.end() :]
+            return
         title = f"pytest ended with an internal error: {raised[-1].removeprefix('E ').strip()}"
         self.outcomes.append(Outcome("", "", (Finding("internal", "", title, tuple(lines[-20:])),)))
 

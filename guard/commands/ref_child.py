@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from guard.findings import outcome_to_json
 def main(given: dict[str, Any]) -> None:
     """Run the checks of the working directory's project and write what came of it."""
     os.environ.update({TOP: given["top"], TREE: given["tree"], LEAKS: given["leaks"]})
+    threading.Thread(target=_end_with_parent, args=(os.dup(0),), daemon=True).start()
     options = given["options"]
     chosen = {name: tuple(options[name]) for name in ("ids", "pytest_args")}
     witness = ("-p", "guard.commands.ref_witness")
@@ -30,3 +33,11 @@ def main(given: dict[str, Any]) -> None:
         outcomes = [outcome_to_json(outcome) for outcome in run.outcomes]
         answer = {"outcomes": outcomes, "interrupted": run.interrupted}
     Path(given["answer"]).write_text(json.dumps(answer), encoding="ascii")
+
+
+def _end_with_parent(pipe: int) -> None:
+    """End this process and its workers when the other end of its stdin is closed; pytest takes stdin itself away."""
+    os.read(pipe, 1)
+    if os.name == "posix":
+        os.killpg(os.getpgrp(), signal.SIGKILL)  # it leads a session of its own
+    os._exit(1)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(guard.__file__).resolve().parent
 # guard is loaded before the project's path is set: the project may be guard itself, or keep a copy of it
 _BOOT = (
-    "import json, os, sys; given = json.load(sys.stdin); sys.path.insert(0, given['home']); import guard; "
+    "import json, os, sys; given = json.loads(sys.stdin.readline()); sys.path.insert(0, given['home']); import guard; "
     "sys.path[:] = given['path']; os.chdir(given['root']); from guard.commands.ref_child import main; main(given)"
 )
 
@@ -125,16 +125,25 @@ def _variable(paths: list[str], top: Path, tree: Path) -> list[str]:
 
 
 def _run(data: bytes, folder: Path, environment: dict[str, str]) -> None:
-    """Run the child to its end; all of its processes are gone when this returns or raises."""
+    """Run the child to its end; all of its processes are gone when this returns or raises.
+
+    Its stdin stays open as long as this process lives: where that is killed, the child ends itself.
+    """
     own = os.name == "posix"
     command = [sys.executable, "-c", _BOOT]
     # the folder holds nothing that could be imported
     process = subprocess.Popen(  # noqa: S603 - this Python
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=folder, env=environment, start_new_session=own
     )
+    assert process.stdin is not None  # noqa: S101 - for the type checker: it is a pipe
     try:
-        process.communicate(data)
+        with suppress(BrokenPipeError):  # it has died already, and its answer is missed below
+            process.stdin.write(data + b"\n")
+            process.stdin.flush()
+        process.wait()
     finally:
+        with suppress(OSError):
+            process.stdin.close()
         with suppress(OSError):
             if own:
                 os.killpg(process.pid, signal.SIGKILL)

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import guard
 from guard import verdict
 from guard.commands import planted
-from guard.commands.doctor import INSTALL, torch_problem
-from guard.environment import current
+from guard.environment import INSTALL, current, torch_problem
 from guard.errors import GuardError, TorchMissingError
 from guard.report import color
 from guard.report.json import dump

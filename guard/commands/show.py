@@ -16,7 +16,7 @@ from guard.errors import GuardError, UsageError
 from guard.ir.parser import parse_bytes
 from guard.report.cost import as_record, as_text
 from guard.report.json import dump
-from guard.report.terminal import clean
+from guard.report.terminal import visible
 from guard.session.costs import formulas_for
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def show(options: ShowOptions) -> int:
         print(dump({"check": check, "kind": kind, "path": Store(config).shown(path), "text": text, **record}), end="")
     else:
         # a file that somebody else wrote must not steer the terminal; a pipe gets it as it is
-        sys.stdout.write(clean(text) if sys.stdout.isatty() else text)
+        sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
     return verdict.HOLD
 
 

@@ -117,7 +117,7 @@ def _nodes(program: Program | None) -> int:
 
 def _moved(file: Rerecorded | None) -> tuple[str, ...]:
     """Return what changed of the environment that the baselines are recorded in."""
-    if file is None:
+    if file is None or file.before is None or file.after is None:
         return ()
     was, now = (_environment(data) for data in (file.before, file.after))
     keys = sorted({*was, *now}, key=list(environment.current().as_dict()).index)

@@ -29,7 +29,7 @@ def update(options: UpdateOptions) -> int:
     refuse_in_ci(os.environ, in_ci=options.in_ci)
     config = load()
     reason = reason_of(config, options.reason)  # before the run, which takes its time
-    run = run_checks(config, options.check)
+    run = run_checks(config, replace(options.check, evidence=False))  # who moved it is no matter: it is settled
     chosen = tuple(sorted(outcome.check for outcome in run.outcomes if answered(outcome)))
     done = Accepted() if run.interrupted else take(config, chosen, in_ci=options.in_ci, reason=reason)
     rest = settle(run, done.settled)

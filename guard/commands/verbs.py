@@ -17,7 +17,12 @@ class Verb(NamedTuple):
 VERBS = {
     "check": Verb(
         "Trace every check and compare it with its baseline. Writes no baseline.",
-        ("guard check", 'guard check "nested_trace::expand[real-fake]" -v', "guard check -k expand --fixes off"),
+        (
+            "guard check",
+            'guard check "nested_trace::expand[real-fake]" -v',
+            "guard check -k expand --fixes off",
+            "guard check --against main",
+        ),
         "check:check",
     ),
     "accept": Verb(

@@ -14,7 +14,7 @@ from pathlib import Path
 from platform import node
 from typing import TYPE_CHECKING
 
-from guard.baselines.history import HistoryError, git
+from guard.baselines.git import GitError, git
 from guard.commands.runs import alive
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def checked_out(repository: Repository, commit: str) -> Iterator[Path]:
     The user's index, HEAD and other worktrees are not touched. What a killed process of this host left is removed.
 
     Raises:
-        HistoryError: git cannot.
+        GitError: git cannot.
     """
     with _ended_by_exception():
         _remove_leftovers(repository)
@@ -68,8 +68,9 @@ def _remove_leftovers(repository: Repository) -> None:
 def _remove(repository: Repository, tree: Path) -> None:
     """Delete a tree and git's record of it; a global prune would drop those of the user's that are unmounted, too."""
     shutil.rmtree(tree.parent, ignore_errors=True)
-    with suppress(HistoryError):  # there is no record yet
-        git(repository.top, *_QUIET, "worktree", "remove", "--force", str(tree))
+    with suppress(GitError):  # there is no record yet
+        # twice: git locks a tree while it makes it, and may have been killed then
+        git(repository.top, *_QUIET, "worktree", "remove", "--force", "--force", str(tree))
 
 
 @contextmanager

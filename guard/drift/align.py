@@ -9,7 +9,7 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from guard.drift.gaps import pair_calls, pair_rows
+from guard.drift.gaps import pair_calls, pair_replaced, pair_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from guard.drift.flow import Flow
 
 NOBODY = -1
+RESULT = 40  # bits of a node's number below the place of a result among several
 
 
 class Alignment:
@@ -60,17 +61,23 @@ class Alignment:
         for group_a, group_b in same:
             if len(group_a) == len(group_b):
                 self._pair_equal(zip(group_a, group_b, strict=True))
-        self._from_outputs()
+        self._upwards(self._ends())
+        self._upwards(self._users([a for group_a, group_b in same if len(group_a) != len(group_b) for a in group_a]))
         for group_a, group_b in same:
             if len(group_a) != len(group_b):
                 free_a = [a for a in group_a if self.of_a[a] == NOBODY]
                 free_b = [b for b in group_b if self.of_b[b] == NOBODY]
                 self._pair_equal(zip(free_a, free_b))  # noqa: B905 - one of them is longer, that is the change
-        for gap_a, gap_b in self._gaps():
+        gaps = list(self._gaps())
+        for gap_a, gap_b in gaps:
             self._pair(pair_rows(gap_a, gap_b, self._keys(gap_a, self.a), self._keys(gap_b, self.b)))
         self._neighbours()
-        for gap_a, gap_b in self._gaps():
-            self._pair(pair_calls(gap_a, gap_b, self))
+        for left_a, left_b in [left for gap in gaps for left in self._within(*gap)]:
+            self._pair(pair_calls(left_a, left_b, self))
+        # before one call may stand for another: what moved away must not leave its partner to a stranger
+        self._moved_and_changed()
+        for left_a, left_b in [left for gap in gaps for left in self._within(*gap)]:
+            self._pair(pair_replaced(left_a, left_b, self))
 
     def _pair(self, pairs: Iterator[tuple[int, int]]) -> None:
         for a, b in pairs:
@@ -105,25 +112,32 @@ class Alignment:
         unpaired = len(self.a.graph.inputs)
         own = {i: back.get(i, unpaired + i) for i in range(len(self.b.graph.inputs))}
         prints_b = fingerprints(self.b, table, own)
-        groups: dict[int, tuple[list[int], list[int]]] = {}
-        for position, number in enumerate(prints_a):
-            if number in groups:
-                groups[number][0].append(position)
-            else:
-                groups[number] = ([position], [])
-        for position, number in enumerate(prints_b):
-            group = groups.get(number)
-            if group is not None:
-                group[1].append(position)
-        return [group for group in groups.values() if group[1]]
+        common = {*prints_a} & {*prints_b}
+        places_a, places_b = _places(prints_a, common), _places(prints_b, common)
+        return [(places, places_b[number]) for number, places in places_a.items()]
 
-    def _from_outputs(self) -> None:
-        """Pair upwards what outputs, storage and chains end in, as long as the calls are the same."""
-        ends = [
+    def _ends(self) -> list[tuple[int, int]]:
+        """Give the values that outputs of one place return."""
+        return [
             pair
             for a, b in zip(self.a.outputs(), self.b.outputs())  # noqa: B905 - what has no partner ends here
             for pair in zip(a, b)  # noqa: B905 - likewise
         ]
+
+    def _users(self, nodes: Sequence[int]) -> list[tuple[int, int]]:
+        """Give what paired users use in place of these nodes, which alone do not tell their twins apart."""
+        if not nodes:
+            return []
+        wanted, owners = set(nodes), self.a.owners
+        return [
+            pair
+            for a, values in enumerate(self.a.values)
+            if self.of_a[a] != NOBODY and any(value >= 0 and owners[value] in wanted for value in values)
+            for pair in zip(values, self.b.values[self.of_a[a]], strict=True)
+        ]
+
+    def _upwards(self, ends: Sequence[tuple[int, int]]) -> None:
+        """Pair from these values on upwards, as long as the calls are the same."""
         stack = [pair for pair in ends if min(pair) >= 0]
         a, b = self.a, self.b
         while stack:
@@ -134,8 +148,7 @@ class Alignment:
             if taken or not place or a.words[node_a] != b.words[node_b]:
                 continue
             self.of_a[node_a], self.of_b[node_b] = node_b, node_a
-            operands = zip(a.values[node_a], b.values[node_b], strict=True)
-            stack += [pair for pair in operands if min(pair) >= 0]
+            stack += [(x, y) for x, y in zip(a.values[node_a], b.values[node_b], strict=True) if x >= 0 and y >= 0]
 
     def _gaps(self) -> Iterator[tuple[list[int], list[int]]]:
         """Yield runs of nodes without a partner between those that keep their order, where both graphs have some."""
@@ -147,6 +160,22 @@ class Alignment:
                 if left_a and left_b:
                     yield left_a, left_b
             start_a, start_b = a + 1, b + 1
+
+    def _within(self, gap_a: list[int], gap_b: list[int]) -> Iterator[tuple[list[int], list[int]]]:
+        """Yield what is left of a gap between its pairs that keep their order."""
+        inside = set(gap_a)
+        anchors = rising([(self.of_b[b], b) for b in gap_b if self.of_b[b] in inside])
+        i = j = 0
+        for a, b in [*anchors, (len(self.of_a), len(self.of_b))]:
+            left_a, left_b = [], []
+            while i < len(gap_a) and gap_a[i] <= a:
+                left_a += [gap_a[i]] if self.of_a[gap_a[i]] == NOBODY else []
+                i += 1
+            while j < len(gap_b) and gap_b[j] <= b:
+                left_b += [gap_b[j]] if self.of_b[gap_b[j]] == NOBODY else []
+                j += 1
+            if left_a and left_b:
+                yield left_a, left_b
 
     def _neighbours(self) -> None:
         """Pair what moved: the same call on the same operands, wherever it stands."""
@@ -165,6 +194,32 @@ class Alignment:
                     other = found.pop()
                     self.of_a[node], self.of_b[other] = other, node
 
+    def _moved_and_changed(self) -> None:
+        """Pair the only calls of one operator that are left on each side, wherever they stand."""
+        left_a, left_b = _left(self.a, self.of_a), _left(self.b, self.of_b)
+        for target, nodes in left_a.items():
+            others = left_b.get(target, [])
+            if len(nodes) == len(others) == 1:
+                self._pair(zip(nodes, others, strict=True))
+
+
+def _places(prints: Sequence[int], wanted: set[int]) -> dict[int, list[int]]:
+    """Give the places of each wanted number, in order of the first."""
+    places: dict[int, list[int]] = {}
+    for place, number in enumerate(prints):
+        if number in wanted:
+            places.setdefault(number, []).append(place)
+    return places
+
+
+def _left(flow: Flow, partners: list[int]) -> dict[str, list[int]]:
+    """Give the nodes without a partner by their operator."""
+    left: dict[str, list[int]] = {}
+    for node, partner in enumerate(partners):
+        if partner == NOBODY:
+            left.setdefault(flow.graph.nodes[node].target, []).append(node)
+    return left
+
 
 def fingerprints(flow: Flow, table: dict[tuple[int, ...], int], inputs: Mapping[int, int]) -> list[int]:
     """Number each node by its call, its types and its operands' numbers: equal numbers compute the same, exactly.
@@ -174,18 +229,18 @@ def fingerprints(flow: Flow, table: dict[tuple[int, ...], int], inputs: Mapping[
         table: Shared by both graphs.
         inputs: Position of an input -> what stands for it in both.
     """
-    owners, firsts, values = flow.owners, flow.firsts, flow.values
     found: list[int] = []
-    for position, (word, types) in enumerate(zip(flow.words, flow.types, strict=True)):
-        key = [word, types]
-        for value in values[position]:
-            if value >= 0:
-                owner = owners[value]
-                key += (found[owner], value - firsts[owner])
-            else:
-                key += (-1 - inputs[-1 - value], 0)
-        number = table.setdefault(tuple(key), len(table))
+    of_values: list[int] = []
+    firsts = [*flow.firsts, len(flow.owners)]
+    for position, (word, types, values) in enumerate(zip(flow.words, flow.types, flow.values, strict=True)):
+        used = [of_values[value] if value >= 0 else -1 - inputs[-1 - value] for value in values]
+        number = table.setdefault((word, types, *used), len(table))
         found.append(number)
+        results = firsts[position + 1] - firsts[position]
+        if results == 1:
+            of_values.append(number)
+        else:
+            of_values += [number + (place << RESULT) for place in range(results)]
     return found
 
 

@@ -98,7 +98,7 @@ def _since(evidence: Evidence) -> str:
 def _environment(evidence: Evidence) -> str:
     then, now = evidence.then, evidence.now
     if then is None:
-        return f"torch {now.torch}, of then not recorded"
+        return f"torch {now.torch} now, then not recorded"
     changed = environment_changes(then, now)
     told = [f"{key} {before} -> {after}" for key, (before, after) in changed.items()]
     return ", ".join(told if "torch" in changed else [f"torch {now.torch} as then", *told])

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from guard.drift.align import Alignment
     from guard.ir.graph import Node
 
+_NO_FACTS: frozenset[str] = frozenset()
+
 
 @dataclass
 class Cause:
@@ -61,7 +63,7 @@ class Gathering:
         """Enter an output; tell whether what it returns changed by itself: not because of its nodes."""
         al = self._al
         spots = self._culprits(a, b)
-        mapped = [self._map(value) for value in a]
+        mapped = [self._mapped[value] for value in a]
         dirty = [self._dirty[owner] for owner in map(al.b.owner, b) if owner in self._dirty]
         touched = [self._base + owner for owner in map(al.b.owner, b) if owner in self._facts]
         for spot in (*spots, *dirty, *touched):
@@ -110,13 +112,6 @@ class Gathering:
             if a != b:
                 self._parents[max(a, b)] = min(a, b)
 
-    def _map(self, value: int) -> int | None:
-        if value < 0:
-            partner = self._al.inputs.get(-1 - value)
-            return None if partner is None else -1 - partner
-        found = self._mapped[value]
-        return None if found == NOBODY else found
-
     def _culprits(self, a: list[int], b: list[int]) -> list[int]:
         """Give the nodes without a partner among the operands, where those of one place differ; join them."""
         al, base = self._al, self._base
@@ -128,7 +123,7 @@ class Gathering:
 
     def _differing(self, a: list[int], b: list[int]) -> tuple[list[int], list[int]]:
         """Give the values that differ: place by place where there are as many."""
-        mapped = [self._map(value) for value in a]
+        mapped = [self._mapped[value] for value in a]
         if len(a) == len(b):
             places = [place for place, value in enumerate(mapped) if value != b[place]]
             return [a[place] for place in places], [b[place] for place in places]
@@ -146,7 +141,6 @@ class Gathering:
         equal, of_b = al.equal, al.of_b
         values_a, values_b = al.a.values, al.b.values
         words_a, words_b, types_a, types_b = al.a.words, al.b.words, al.a.types, al.b.types
-        inputs = {-1 - i: -1 - j for i, j in al.inputs.items()}
         for b, a in enumerate(of_b):
             if b in equal:
                 continue
@@ -155,11 +149,9 @@ class Gathering:
                 self._join([base + b, *near])
                 self._dirty[b] = base + b
                 continue
-            if words_a[a] == words_b[b] and types_a[a] == types_b[b]:
-                was = tuple([mapped[value] if value >= 0 else inputs.get(value) for value in values_a[a]])
-                if was == values_b[b]:
-                    continue
-            self._pair(a, b)
+            same = words_a[a] == words_b[b] and types_a[a] == types_b[b]
+            if not same or tuple([mapped[value] for value in values_a[a]]) != values_b[b]:
+                self._pair(a, b)
 
     def _pair(self, a: int, b: int) -> None:
         """Enter what differs between two partners."""
@@ -167,9 +159,9 @@ class Gathering:
         facts = _call_facts(al, a, b)
         a_values, b_values = list(al.a.values[a]), list(al.b.values[b])
         spots = self._culprits(a_values, b_values)
-        rewired = [self._map(value) for value in a_values] != b_values
+        rewired = [self._mapped[value] for value in a_values] != b_values
         if rewired and not spots and not facts & {"call", "effects"}:
-            facts.add("operands")
+            facts.add("effects" if self._writes_another(a, b) else "operands")
         sources = spots + [self._dirty[owner] for owner in al.b.operands(b) if owner in self._dirty]
         if al.a.types[a] != al.b.types[b]:
             if sources and facts <= {"literal"}:
@@ -180,11 +172,35 @@ class Gathering:
             self._dirty[b] = spot
         if facts:
             self._facts[b] = facts
-            self._join([spot, *spots])
+            self._join([spot, *spots, *self._replaced_with(a, b, facts)])
+
+    def _replaced_with(self, a: int, b: int, facts: set[str]) -> list[int]:
+        """Give the replaced nodes that a replaced one uses: one pattern, unless each is the same replacement."""
+        al, base = self._al, self._base
+        if "call" not in facts:
+            return []
+        calls = al.a.graph.nodes, al.b.graph.nodes
+        own = calls[0][a].target, calls[1][b].target
+        return [
+            base + owner
+            for owner in al.b.operands(b)
+            if "call" in self._facts.get(owner, ()) and own != (calls[0][al.of_b[owner]].target, calls[1][owner].target)
+        ]
+
+    def _writes_another(self, a: int, b: int) -> bool:
+        """Tell whether two partners write values that are no partners."""
+        al = self._al
+        one, other = _written(al.a.graph.nodes[a]), _written(al.b.graph.nodes[b])
+        return [self._mapped[al.a.ids[name]] for name in one] != [al.b.ids[name] for name in other]
 
     def _orders(self) -> None:
-        """Find pairs whose order against a conflicting pair is another; an added or removed node is its own cause."""
+        """Find pairs whose order against a conflicting pair is another.
+
+        A node that was added or removed, or now has other effects, is its own cause; so are inputs that share storage.
+        """
         al = self._al
+        if not _same_storages(al):
+            return
         moved = []
         for b in {*al.b.orders, *(al.of_a[a] for a in al.a.orders)}:
             a = al.of_b[b] if b != NOBODY else NOBODY
@@ -195,22 +211,34 @@ class Gathering:
             was = {al.of_a[node] for node in before_a}
             if NOBODY in was or any(al.of_b[node] == NOBODY for node in before_b) or was == before_b:
                 continue
+            if any(self._facts.get(node, _NO_FACTS) & {"call", "effects"} for node in was ^ before_b):
+                continue
             self._facts.setdefault(b, set()).add("order")
             moved.append(self._base + b)
         self._join(moved)
 
 
-def _mapped(alignment: Alignment) -> list[int]:
-    """Map the baseline's results to current's."""
+def _same_storages(alignment: Alignment) -> bool:
+    """Tell whether each input shares its storage with the input that its partner does."""
+    a, b = alignment.a.graph.inputs, alignment.b.graph.inputs
+    names = {a[i].name: b[j].name for i, j in alignment.inputs.items()}
+    return all(names.get(a[i].alias or "") == b[j].alias for i, j in alignment.inputs.items())
+
+
+def _mapped(alignment: Alignment) -> list[int | None]:
+    """Map the baseline's results to current's, and from the end on its inputs: -1 is the first, as in values."""
     a, b = alignment.a, alignment.b
-    mapped = [NOBODY] * len(a.owners)
+    mapped: list[int | None] = [None] * len(a.owners)
+    ends = [*b.firsts[1:], len(b.owners)]
     for value, owner in enumerate(a.owners):
         other = alignment.of_a[owner]
         if other != NOBODY:
             found = b.firsts[other] + value - a.firsts[owner]
-            if found < len(b.owners) and b.owners[found] == other:
+            if found < ends[other]:
                 mapped[value] = found
-    return mapped
+    partners = alignment.inputs
+    inputs = [-1 - partners[place] if place in partners else None for place in range(len(a.graph.inputs))]
+    return mapped + inputs[::-1]
 
 
 def _call_facts(alignment: Alignment, a: int, b: int) -> set[str]:
@@ -227,6 +255,10 @@ def _call_facts(alignment: Alignment, a: int, b: int) -> set[str]:
     if spelled(one._replace(tags=(), effects=())) != spelled(other._replace(tags=(), effects=())):
         facts.add("literal")
     return facts
+
+
+def _written(node: Node) -> list[str]:
+    return [str(name) for kind, on in node.effects if kind == "write" for name in on]
 
 
 def _effects(node: Node) -> list[tuple[str, object]]:

@@ -9,7 +9,7 @@ from guard.drift.comparison import Comparison
 from guard.drift.edits import edits
 from guard.drift.kinds import short
 from guard.drift.known import Evidence, known
-from guard.drift.render import Row, item_rows, layout, node_rows
+from guard.drift.render import Row, item_rows, layout, node_rows, role_rows
 from guard.drift.textdiff import diff
 from guard.drift.titles import after, counted, signature_title, title
 from guard.ir.canonical import equal, without_collection
@@ -211,7 +211,8 @@ def _rows(parts: Sequence[Part]) -> list[Row]:
     rows: list[Row] = []
     for one in graphs:
         rows += [Row("  ", f"in {one.name}:")] if len(graphs) > 1 else []
-        rows += node_rows(one.alignment, [part.cause for part in parts if part.where is one])
+        causes = [part.cause for part in parts if part.where is one]
+        rows += node_rows(one.alignment, causes) + role_rows(one.alignment, causes)
     return rows
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from guard.ir.alias_sets import AliasSets
-from guard.ir.graph import Ref
+from guard.ir.graph import Ref, Token
 from guard.ir.spelling import Speller
 from guard.ir.type_text import print_type
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 NONE: tuple[int, ...] = ()
 NO_WRITER = -1
+PLAIN = frozenset((int, float, bool, type(None)))
 # What a node does even if nothing uses its results
 KEPT = frozenset(("write", "rng", "comm", "mode", "barrier"))
 
@@ -80,14 +81,15 @@ class Flow:
     def _spell(self, nodes: Iterable[Node]) -> None:
         ids, words, owners, firsts = self.ids, self._words, self.owners, self.firsts
         speller, types = Speller(_NoDigests()), _Types(words)
-        known = types.known
+        known, call = types.known, self._call
+        add_word, add_values, add_types = self.words.append, self.values.append, self.types.append
         for position, node in enumerate(nodes):
-            text, values = self._call(node, speller)
+            text, values = call(node, speller)
             if speller.symbolic:
                 self.symbolic.add(position)
                 speller.symbolic = False
-            self.words.append(words[text])
-            self.values.append(values)
+            add_word(words[text])
+            add_values(values)
             firsts.append(len(owners))
             results = node[0]
             for name, _type in results:
@@ -95,42 +97,55 @@ class Flow:
                     ids[name] = len(owners)
                 owners.append(position)
             one = known.get(id(results[0][1])) if len(results) == 1 else None
-            self.types.append(types.of(results) if one is None else one)
+            add_types(types.of(results) if one is None else one)
 
     def _call(self, node: Node, speller: Speller) -> tuple[str, tuple[int, ...]]:
         """Spell one node: most arguments are plain uses, and need no call."""
         _results, target, args, kwargs, effects, tags, _source = node
         ids = self.ids
-        text = _rest(speller, kwargs, effects, tags) if kwargs or effects or tags else ""
-        late, speller.values = speller.values, []
         found: list[int] = []
         parts = [target]
         for arg in args:
-            if type(arg) is Ref:
-                found.append(ids[arg[0]])
+            kind = type(arg)
+            if kind is Ref:
+                found.append(ids[arg[0]])  # type: ignore[index]  # mypy does not narrow by identity
                 parts.append("%")
+            elif kind in PLAIN or (kind is tuple and PLAIN.issuperset(map(type, arg))):  # type: ignore[arg-type]
+                parts.append(repr(arg))
             else:
                 parts.append(speller.arg(arg))
                 if speller.values:
                     found += [ids[name] for name in speller.values]
                     speller.values = []
-        if late:
-            found += [ids[name] for name in late]
-        parts.append(text)
+        if kwargs or effects or tags:
+            parts += _rest(speller, kwargs, effects, tags)
+            if speller.values:
+                found += [ids[name] for name in speller.values]
+                speller.values = []
         return ",".join(parts), tuple(found)
 
 
 def _rest(
     speller: Speller, kwargs: tuple[tuple[str, Arg], ...], effects: tuple[Effect, ...], tags: tuple[str, ...]
-) -> str:
-    parts = [f"{key}={speller.arg(value)}" for key, value in kwargs]
-    for kind, on in effects:
-        if kind in ("alias", "write"):
-            parts.append(f"{{{kind}{len(on)}}}")
-            speller.values += [str(name) for name in on]
+) -> list[str]:
+    parts = []
+    for key, arg in kwargs:
+        kind = type(arg)
+        if kind in PLAIN:
+            parts.append(f"{key}={arg!r}")
+        elif kind is Token:
+            parts.append(f"{key}=~{arg[0]!r}{arg[1]!r}")  # type: ignore[index,misc]  # mypy does not narrow by identity
         else:
-            parts.append(f"{{{kind}{on}}}")
-    return f"{';'.join(parts)}#{tags!r}"
+            parts.append(f"{key}={speller.arg(arg)}")
+    for effect, on in effects:
+        if effect in ("alias", "write"):
+            parts.append(f" {{{effect} {len(on)}}}")
+            speller.values += on  # type: ignore[arg-type]  # names
+        else:
+            parts.append(f" {{{effect} {on}}}")
+    if tags:
+        parts.append(f" #{tags}")
+    return parts
 
 
 class _Types:

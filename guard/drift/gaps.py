@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from guard.drift.align import Alignment
+    from guard.drift.edits import Edit
 
 # Rows looked ahead for the next equal one: what is inserted in one place is mostly shorter, and time grows with it
 WINDOW = 48
@@ -30,15 +31,26 @@ def pair_rows(
 
 
 def pair_calls(a: Sequence[int], b: Sequence[int], alignment: Alignment) -> Iterator[tuple[int, int]]:
-    """Pair what is left of one place: calls of one operator, then one for one where only as many are left."""
-    nodes_a, nodes_b = alignment.a.graph.nodes, alignment.b.graph.nodes
+    """Pair calls of one operator in what is left of one place."""
     i = j = 0
-    for edit in edits([nodes_a[node].target for node in a], [nodes_b[node].target for node in b]):
+    for edit in _edits(a, b, alignment):
         yield from zip(a[i : edit.a], b[j : edit.c], strict=True)
+        i, j = edit.b, edit.d
+    yield from zip(a[i:], b[j:], strict=True)
+
+
+def pair_replaced(a: Sequence[int], b: Sequence[int], alignment: Alignment) -> Iterator[tuple[int, int]]:
+    """Pair one for one what is left of one place, where only as many are left."""
+    nodes_a, nodes_b = alignment.a.graph.nodes, alignment.b.graph.nodes
+    for edit in _edits(a, b, alignment):
         if edit.b - edit.a == edit.d - edit.c:
             for one, other in zip(a[edit.a : edit.b], b[edit.c : edit.d], strict=True):
                 results = len(nodes_a[one].results) == len(nodes_b[other].results)
                 if results and alignment.related(one, other):
                     yield one, other
-        i, j = edit.b, edit.d
-    yield from zip(a[i:], b[j:], strict=True)
+
+
+def _edits(a: Sequence[int], b: Sequence[int], alignment: Alignment) -> list[Edit]:
+    """Tell where two runs differ by their operators."""
+    nodes_a, nodes_b = alignment.a.graph.nodes, alignment.b.graph.nodes
+    return edits([nodes_a[node].target for node in a], [nodes_b[node].target for node in b])

@@ -37,8 +37,19 @@ class Side:
 
     flow: Flow
     partners: list[int]
-    live: list[bool]
-    distributed: bool
+
+    @cached_property
+    def live(self) -> list[bool]:
+        """Nodes that an output or an effect needs."""
+        return alive(self.flow)
+
+    @cached_property
+    def distributed(self) -> bool:
+        """Collectives or DTensors are in the graph."""
+        graph = self.flow.graph
+        types = [*(value.type for value in graph.inputs), *(output.type for output in graph.outputs)]
+        targets = {node.target for node in graph.nodes}
+        return any(isinstance(type_, DTensorType) for type_ in types) or any(map(_of_ranks, targets))
 
     def target(self, node: int) -> str:
         """Give a node's operator, short."""
@@ -50,27 +61,21 @@ class Side:
         return {word for word, other in zip(self.flow.words, self.partners, strict=True) if other >= 0}
 
 
-def side(flow: Flow, partners: list[int]) -> Side:
-    """Look at one graph of a pair."""
-    graph = flow.graph
-    outer = any(
-        isinstance(type_, DTensorType)
-        for type_ in (*(value.type for value in graph.inputs), *(output.type for output in graph.outputs))
-    )
-    return Side(flow, partners, alive(flow), outer or any(map(collective, graph.nodes)))
-
-
 def collective(node: Node) -> bool:
     """Tell whether a node talks to other ranks, or waits for it."""
-    return node.target.split(".")[0] in COLLECTIVES or any(kind == "comm" for kind, _on in node.effects)
+    return _of_ranks(node.target) or any(kind == "comm" for kind, _on in node.effects)
+
+
+def _of_ranks(target: str) -> bool:
+    return target.split(".", maxsplit=1)[0] in COLLECTIVES
 
 
 class Judge:
     """Classes of the causes of one aligned pair of graphs."""
 
     def __init__(self, alignment: Alignment, symbols: Symbols) -> None:
-        self.a = side(alignment.a, alignment.of_a)
-        self.b = side(alignment.b, alignment.of_b)
+        self.a = Side(alignment.a, alignment.of_a)
+        self.b = Side(alignment.b, alignment.of_b)
         self._al = alignment
         self._sizes = bool(symbols.constant or symbols.free)
 
@@ -85,7 +90,8 @@ class Judge:
             return "collective"
         if self._mutates(cause):
             return "mutation"
-        return self._plain(cause.facts, whole=not cause.added and not cause.removed)
+        modes = any(kind == "mode" for node in nodes for kind, _on in node.effects)
+        return self._plain(cause.facts, whole=not cause.added and not cause.removed and not modes)
 
     def leaks(self, cause: Cause) -> bool:
         """Tell whether these are what a nested trace leaves behind, or what went with it."""
@@ -95,6 +101,8 @@ class Judge:
         where = self.b if cause.added else self.a
         if any(where.live[node] for node in nodes):
             return _fake_constant(where, nodes) or _detach_chain(where, nodes)
+        if _detached_twice(where, nodes):
+            return True
         twins = where.twins
         return all(
             where.target(node) in DETACHES | FACTORIES | LIFTED or where.flow.words[node] in twins for node in nodes
@@ -116,15 +124,10 @@ class Judge:
         """Tell whether what is written, or shares storage, is not the same."""
         if any("effects" in facts for facts in cause.changed.values()):
             return True
-        a, b = self._al.a.graph.nodes, self._al.b.graph.nodes
-        was = Counter(_written(a[node]) for node in cause.removed)
-        now = Counter(_written(b[node]) for node in cause.added)
-        for node, facts in cause.changed.items():
-            if "call" in facts:
-                was[_written(a[self._al.of_b[node]])] += 1
-                now[_written(b[node])] += 1
-        was.pop(0, None)
-        now.pop(0, None)
+        flows, called = (self._al.a, self._al.b), [node for node, facts in cause.changed.items() if "call" in facts]
+        removed = [*cause.removed, *(self._al.of_b[node] for node in called)]
+        was = Counter(self._al.value(value) for node in removed for value in _written(flows[0], node))
+        now = Counter(value for node in (*cause.added, *called) for value in _written(flows[1], node))
         return was != now or self._aliases(cause)
 
     def _aliases(self, cause: Cause) -> bool:
@@ -152,8 +155,9 @@ class Judge:
         return "constant" if facts and facts <= {"literal"} else "structure"
 
 
-def _written(node: Node) -> int:
-    return sum(len(on) for kind, on in node.effects if kind == "write")
+def _written(flow: Flow, node: int) -> list[int]:
+    """Give the values that a node writes."""
+    return [flow.ids[str(name)] for kind, on in flow.graph.nodes[node].effects if kind == "write" for name in on]
 
 
 def _is_size(node: Node) -> bool:
@@ -169,7 +173,11 @@ def _fake_constant(where: Side, nodes: list[int]) -> bool:
 
 
 def _detach_chain(where: Side, nodes: list[int]) -> bool:
-    """Tell whether these detach what is detached already: no program of a user's does."""
-    own = set(nodes)
-    detaches = all(where.target(node) in DETACHES for node in nodes)
-    return detaches and any(owner in own for node in nodes for owner in where.flow.operands(node))
+    """Tell whether these do nothing but detach what is detached already."""
+    return all(where.target(node) in DETACHES for node in nodes) and _detached_twice(where, nodes)
+
+
+def _detached_twice(where: Side, nodes: list[int]) -> bool:
+    """Tell whether some of these detach what is detached already: no program of a user's does."""
+    detaches = {node for node in nodes if where.target(node) in DETACHES}
+    return any(owner in detaches for node in detaches for owner in where.flow.operands(node))

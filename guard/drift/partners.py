@@ -50,10 +50,10 @@ class Symbols(NamedTuple):
 
     names: dict[str, str]
     """Of current -> of the baseline."""
-    constant: dict[str, int]
-    """Symbols of the baseline that are numbers now."""
-    free: dict[str, int]
-    """Symbols of current that were numbers."""
+    constant: dict[str, int | str]
+    """Symbols of the baseline that are numbers now, or another symbol."""
+    free: dict[str, int | str]
+    """Symbols of current that were numbers, or another symbol."""
 
 
 def pair_symbols(a: Graph, b: Graph, inputs: dict[int, int]) -> Symbols:
@@ -62,13 +62,23 @@ def pair_symbols(a: Graph, b: Graph, inputs: dict[int, int]) -> Symbols:
     for i, j in inputs.items():
         for one, other in zip(_dims(a.inputs[i].type), _dims(b.inputs[j].type)):  # noqa: B905 - ranks may differ
             if type(one) is Symbol and type(other) is Symbol:
-                if one.name not in found.names.values():
-                    found.names.setdefault(other.name, one.name)
+                _pair(found, one.name, other.name)
             elif type(one) is Symbol and type(other) is int:
                 found.constant.setdefault(one.name, other)
             elif type(one) is int and type(other) is Symbol:
                 found.free.setdefault(other.name, one)
     return found
+
+
+def _pair(found: Symbols, one: str, other: str) -> None:
+    """Enter two symbols of one place; where one of them has a partner elsewhere, two became one or one became two."""
+    known = found.names.get(other)
+    if known is not None and known != one:
+        found.constant.setdefault(one, known)
+    elif known is None and one in found.names.values():
+        found.free.setdefault(other, one)
+    else:
+        found.names[other] = one
 
 
 def with_names(graph: Graph, names: dict[str, str]) -> Graph:

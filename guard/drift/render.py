@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.drift.align import NOBODY
+from guard.drift.signature import output_text
 from guard.ir.printer import print_node
 
 if TYPE_CHECKING:
@@ -53,6 +54,17 @@ def node_rows(alignment: Alignment, causes: Iterable[Cause]) -> list[Row]:
     if shown:
         shown += _context(alignment, previous, min(previous + CONTEXT, len(alignment.of_b)))
     return shown
+
+
+def role_rows(alignment: Alignment, causes: Iterable[Cause]) -> list[Row]:
+    """Give the outputs that became, or no longer are, views or mutations of an input because of these causes."""
+    a, b = alignment.a.graph.outputs, alignment.b.graph.outputs
+    places = sorted({place for cause in causes for place in cause.outputs if len(a) == len(b)})
+    rows = []
+    for place in places:
+        if a[place].role != b[place].role:
+            rows += [Row("- ", output_text(a[place])), Row("+ ", output_text(b[place]))]
+    return rows
 
 
 def layout(rows: Sequence[Row]) -> tuple[str, ...]:

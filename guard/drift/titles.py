@@ -102,7 +102,7 @@ def _shown(alignment: Alignment, cause: Cause) -> str | None:
         )
     if facts == {"tags"}:
         return _short([f"#{tag}" for tag in one.tags], [f"#{tag}" for tag in other.tags])
-    return _short(_arguments(one), _arguments(other)) if "literal" in facts and "effects" not in facts else None
+    return _short(_arguments(one), _arguments(other)) if "literal" in facts else None
 
 
 def _swapped(alignment: Alignment, place: int) -> str | None:

@@ -30,6 +30,8 @@ _NEWS = frozenset(("drift", "works", "fix", "missing", "orphan"))
 _SIGNS = {"+ ": "added", "- ": "removed"}
 # A message of torch's may hold anything: it must not reach the terminal as a command
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Nobody reads more of one line, and some terminals choke on it
+_LONGEST = 4000
 _RANK = {status: rank for rank, status in enumerate((*KINDS, SKIPPED, HOLDS))}
 
 
@@ -55,9 +57,20 @@ def render_finding(finding: Finding, *, color: bool = False, warned: bool = Fals
     return "\n".join(_finding(Group(finding), finding.fix, color=color, warned=warned)) + "\n"
 
 
-def clean(text: str) -> str:
+def visible(text: str) -> str:
     """Make control characters visible."""
     return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+
+
+def clean(text: str) -> str:
+    """Make control characters visible, and cut lines that nobody reads."""
+    text = visible(text)
+    return text if len(text) <= _LONGEST else "\n".join(map(_cut, text.split("\n")))
+
+
+def _cut(line: str) -> str:
+    more = len(line) - _LONGEST
+    return line if more <= 0 else f"{line[:_LONGEST]} ... {more} more characters"
 
 
 def rows(lines: Iterable[str], *, color: bool = False) -> Iterator[str]:

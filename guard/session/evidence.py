@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from guard import environment
 from guard.baselines import history
+from guard.baselines.git import GitError
 from guard.baselines.names import quoted
 from guard.baselines.pending import Pending, read_pending
 from guard.baselines.store import Store
@@ -34,7 +35,7 @@ def attach(
         return tuple(outcomes), ()
     try:
         found = gather(config, checks, now)
-    except history.HistoryError as error:
+    except GitError as error:
         return tuple(outcomes), (f"who moved them is not known: {_sentence(error)}",)
     return tuple(_told(outcome, found.get(outcome.check)) for outcome in outcomes), ()
 
@@ -48,7 +49,7 @@ def gather(config: Config, checks: Sequence[str], now: Environment) -> dict[str,
     """Ask git about checks whose captures wait in the pending folder.
 
     Raises:
-        HistoryError: It cannot tell.
+        GitError: It cannot tell.
     """
     repository = history.open_repository(config.root)
     store = Store(config)
@@ -147,5 +148,5 @@ def _folders(source: str) -> list[str]:
     return ["/".join(parts[:length]) for length in range(1, len(parts))]
 
 
-def _sentence(error: history.HistoryError) -> str:
+def _sentence(error: GitError) -> str:
     return error.problem if error.tip is None else f"{error.problem}; {error.tip}"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from guard.baselines.names import short_id
 from guard.baselines.store import Store
+from guard.environment import INSTALL, torch_problem, torch_version
 from guard.errors import GuardError, TorchMissingError, UsageError
 from guard.findings import Finding, Outcome
 from guard.ir.printer import print_program
-from guard.policy import must_fail, parse
+from guard.policy import must_fail, parse, projection
 from guard.session import internal, record
 from guard.session.capture import Capture
 from guard.session.costs import cost_lines
@@ -21,9 +23,10 @@ from guard.session.judge import judge
 from guard.session.needs import needs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Sequence
 
     from guard.ir.graph import Program
+    from guard.policy import Rule
     from guard.session.setting import Setting
     from guard.specs import Tracer
 
@@ -54,13 +57,14 @@ class Guard:
         """Short id of the test, which is that of its unnamed call."""
         return short_id(self.test.nodeid, self.setting.config.checks_prefix)
 
-    def check(
+    def check(  # noqa: PLR0913 - the user's vocabulary: each says one thing of one check
         self,
         program: Callable[..., Any],
         *args: Any,
         tracer: Tracer,
         name: str | None = None,
         kwargs: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
         policy: Mapping[str, object] | None = None,
     ) -> Capture:
         """Capture ``program(*args, **kwargs)`` and compare it with this check's baseline.
@@ -71,6 +75,7 @@ class Guard:
             tracer: how to capture it: ``MakeFx``, ``AotJoint`` or ``Compile``.
             name: tells several calls in one test apart; a second call needs one.
             kwargs: its keyword arguments.
+            keep: classes of drift that count here, ``("signature", "collective", "mutation")``; all without it.
             policy: rules that come before the project's ``[tool.guard.policy]``: ``{"order": "warn"}``.
 
         Returns:
@@ -80,6 +85,10 @@ class Guard:
         Raises:
             CheckFailed: any other finding.
         """
+        if not callable(program):
+            raise UsageError(f"guard.check: wanted a callable or a module, got {type(program).__name__}")
+        if kwargs is not None and not isinstance(kwargs, Mapping):
+            raise UsageError(f'guard.check: wanted kwargs={{"name": value}}, got {type(kwargs).__name__}')
 
         def run(check: str, fixes: str) -> Any:
             from guard.tracers.capture import Job, capture
@@ -87,10 +96,15 @@ class Guard:
             job = Job(tracer, program, args, dict(kwargs or {}))
             return capture(job, check=check, fixes=fixes, cache=self.setting.config.state / "cache")
 
-        return self._check(name, run, policy, recapture=True)
+        return self._check(name, run, lambda: _rules(policy, keep), recapture=True)
 
     def check_graph(
-        self, graph_module: Any, *, name: str | None = None, policy: Mapping[str, object] | None = None
+        self,
+        graph_module: Any,
+        *,
+        name: str | None = None,
+        keep: Sequence[str] | None = None,
+        policy: Mapping[str, object] | None = None,
     ) -> Capture:
         """Compare a ``torch.fx.GraphModule`` that the user's own pipeline captured with this check's baseline."""
 
@@ -99,7 +113,7 @@ class Guard:
 
             return lower_module(graph_module, check=check)
 
-        return self._check(name, run, policy, recapture=False)
+        return self._check(name, run, lambda: _rules(policy, keep), recapture=False)
 
     def mesh(self, shape: tuple[int, ...], names: tuple[str, ...] | None = None) -> Any:
         """Return a ``DeviceMesh`` over a fake process group, which ends with this test."""
@@ -119,14 +133,15 @@ class Guard:
         self,
         name: str | None,
         run: Callable[[str, str], Any],
-        policy: Mapping[str, object] | None,
+        ruled: Callable[[], tuple[Rule, ...]],
         *,
         recapture: bool,
     ) -> Capture:
         check = self._claim(name)
         started = time.perf_counter()
         with self._reported(check, started):
-            rules = parse(policy or {}, "policy= of guard.check")
+            _refuse_old_torch()
+            rules = ruled()
             with self.setting.watch.phase("tracing"):
                 captured = run(check, self.setting.fixes)
             with self.setting.watch.phase("comparing"):
@@ -206,5 +221,22 @@ class Guard:
         return CheckFailed(finding)
 
 
+def _refuse_old_torch() -> None:
+    """Refuse a torch that lacks what the tracers import; one without metadata is a source build.
+
+    Raises:
+        TorchMissingError: It is too old.
+    """
+    version = torch_version()
+    problem = None if version == "absent" else torch_problem(version)
+    if problem is not None:
+        raise TorchMissingError(problem, INSTALL)
+
+
 def _from_error(kind: str, check: str, error: GuardError) -> Finding:
     return Finding(kind, check, error.problem, fix=error.tip)
+
+
+def _rules(policy: Mapping[str, object] | None, keep: Sequence[str] | None) -> tuple[Rule, ...]:
+    """Return a check's own rules: what its policy says of a class comes before what it keeps."""
+    return (*parse(policy or {}, "policy= of guard.check"), *(projection(keep) if keep is not None else ()))

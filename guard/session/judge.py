@@ -87,7 +87,7 @@ def _differs(baseline: Program, current: Program) -> Finding:
 
 
 def _drift(change: Change, check: str, cost: tuple[str, ...]) -> Finding:
-    lines = shorten(change.lines, f"guard show {quoted(check)} --pending")
+    lines = shorten(change.lines, f"guard diff {quoted(check)}")
     if change.known is not None:
         lines = (*lines, change.known)
     title = f"{change.kind}, {change.title}"

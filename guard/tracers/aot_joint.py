@@ -11,7 +11,7 @@ from torch._functorch import aot_autograd
 from torch.utils import _pytree as pytree
 
 from guard.ir.lower.context import Context, Placeholder
-from guard.ir.lower.trees import in_tree_text, leaf_names
+from guard.ir.lower.trees import distinct, in_tree_text, leaf_names
 from guard.tracers import aot_metadata, decompositions
 from guard.tracers.descriptor_path import kind
 from guard.tracers.descriptors import Descriptors
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 def trace(spec: AotJoint, program: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
     """Export the joint graph; without anything that requires grad it is the forward alone, under the same name."""
     module = program if isinstance(program, torch.nn.Module) else FunctionModule(program)
+    leaves, in_spec = pytree.tree_flatten((args, kwargs))
+    state = named_tensors(module).values()
+    given = leaf_placeholders(leaves, leaf_names(program, args, kwargs, [p.name for p in state]))
     outputs = Outputs()
     with contextlib.ExitStack() as stack, aot_metadata.recorded() as record, _outputs_of(module, outputs):
         joint = aot_autograd.aot_export_joint_with_descriptors(
@@ -40,11 +43,7 @@ def trace(spec: AotJoint, program: Callable[..., Any], args: tuple[Any, ...], kw
             keep_inference_input_mutations=True,
         )
         graph_module = joint.graph_module
-    leaves, in_spec = pytree.tree_flatten((args, kwargs))
-    state = named_tensors(module).values()
-    names = leaf_names(program, args, kwargs, [p.name for p in state])
-    inputs = _Inputs(state, leaf_placeholders(leaves, names))
-    descriptors = Descriptors(inputs, outputs.leaf, record.last())
+    descriptors = Descriptors(_Inputs(state, given), outputs.leaf, record.last())
     context = Context(
         "joint",
         descriptors.placeholders(graph_module),
@@ -78,15 +77,16 @@ class _Inputs:
     def __call__(self, base: Any) -> Placeholder | None:
         if kind(base) in {"ParamAOTInput", "BufferAOTInput"}:
             role = "parameter" if kind(base) == "ParamAOTInput" else "buffer"
-            return self._named.get(base.target) or self._tied(base.target) or Placeholder(base.target, role)
+            name = distinct([base.target])[0]  # as it is printed: "0" is "input.0"
+            return self._named.get(name) or self._tied(base.target, name) or Placeholder(name, role)
         if kind(base) == "PlainAOTInput" and base.idx < len(self._leaves):
             leaf: Placeholder = self._leaves[base.idx]
             return leaf
         return None
 
-    def _tied(self, name: str) -> Placeholder | None:
+    def _tied(self, label: str, name: str) -> Placeholder | None:
         """A tied parameter's further name: AOTAutograd's export gives each name a placeholder of its own."""
-        first = next((p for p in self._named.values() if name in p.labels), None)
+        first = next((p for p in self._named.values() if label in p.labels), None)
         return None if first is None else replace(first, name=name, labels=(), alias=first.name)
 
 

@@ -24,6 +24,7 @@ from guard.tracers.errors import classify, is_capture_error
 from guard.tracers.errors.partial import partial_graph
 from guard.tracers.errors.places import is_user
 from guard.tracers.fixes.table import applied
+from guard.tracers.parameters import lifted
 from guard.tracers.state import modes_off, preserved
 
 if TYPE_CHECKING:
@@ -73,12 +74,36 @@ def capture(job: Job, *, check: str, fixes: str = "on", cache: Path | None = Non
     """
     if type(job.spec) not in _TRACERS:
         raise UsageError(f"tracer: wanted MakeFx, AotJoint or Compile, got {type(job.spec).__name__}")
+    _refuse_lazy(job.program)
     header = Program(check, tracer_text(job.spec))
     fixing = applied(cache) if fixes == "on" else contextlib.nullcontext()
+    _forget_fake_results()
     with preserved(job.program, job.args, job.kwargs), fixing as fixed, sources.recorded() as seen, _torch_warnings():
         found = _traced(job, header)
     files = seen.files | _own_file(job.program)
     return Captured(found, fixed.engaged() if fixed is not None else (), tuple(sorted(files)))
+
+
+def _refuse_lazy(program: Any) -> None:
+    """Refuse a module with uninitialized parameters: it has no graph yet, and no state that could be restored."""
+    if not isinstance(program, torch.nn.Module):
+        return
+    tensors = (*program.named_parameters(), *program.named_buffers())
+    lazy = next((name for name, tensor in tensors if torch.nn.parameter.is_lazy(tensor)), None)
+    if lazy is not None:
+        tip = "run the module once on an example before guard.check"
+        raise UsageError(f'program: wanted initialized parameters, got lazy "{lazy}"', tip)
+
+
+def _forget_fake_results() -> None:
+    """Begin each capture with no remembered fake results, so that it does not matter what was traced before.
+
+    A meta function may return one tensor as two results (mkldnn_rnn_layer_backward's biases): they are one proxy when
+    it runs and two when FakeTensorMode's cache answers for it, and the graphs differ.
+    """
+    clear = getattr(torch._subclasses.FakeTensorMode, "cache_clear", None)
+    if clear is not None:
+        clear()
 
 
 def _traced(job: Job, header: Program) -> Program:
@@ -102,10 +127,17 @@ def lower(graphs: Any, header: Program, events: tuple[Any, ...] = ()) -> Program
 
 
 def lower_module(module: torch.fx.GraphModule, *, check: str) -> Program:
-    """Lower a graph that the user's own pipeline captured."""
+    """Lower a graph that the user's own pipeline captured.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if not isinstance(module, torch.fx.GraphModule):
+        raise UsageError(f"guard.check_graph: wanted a torch.fx.GraphModule, got {type(module).__name__}")
     env = shape_env_of(module)
     with modes_off():
-        return lower([(module, Context("main", shape_env=env))], Program(check, "graph_module()"))
+        context = Context("main", lifted=lifted(module), shape_env=env)
+        return lower([(module, context)], Program(check, "graph_module()"))
 
 
 def tracer_text(spec: Tracer) -> str:

@@ -17,9 +17,11 @@ from guard.tracers.aot_joint import shape_env_of
 from guard.tracers.aot_metadata import AotMetadata, AotRecord
 from guard.tracers.descriptor_path import kind
 from guard.tracers.descriptors import Descriptors
+from guard.tracers.differentiate import differentiate, sources_of
 from guard.tracers.dynamo_events import collected, recompile_event
 from guard.tracers.dynamo_sources import input_of, source_name
 from guard.tracers.outputs import outer_value, requires_grad
+from guard.tracers.partition import partitioned
 from guard.tracers.traced import Traced
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ class Regions:
         compiled = aot_autograd(
             fw_compiler=self._keeping(region, "forward"),
             bw_compiler=self._keeping(region, "backward"),
+            partition_fn=partitioned,
             decompositions=self._table,
             keep_inference_input_mutations=True,
         )
@@ -108,11 +111,12 @@ def _again(
 
 def _run(compiled: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Run the program and differentiate every output that asks for it: the backward compiles when it is reached."""
+    edges = sources_of((args, kwargs))
     result = compiled(*args, **kwargs)
     leaves = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     roots = [leaf for leaf in leaves if leaf.grad_fn is not None]
     if roots:
-        torch.autograd.backward(roots, [torch.ones_like(root) for root in roots])
+        differentiate(roots, edges)
 
 
 def _inputs(module: torch.fx.GraphModule, example_inputs: list[Any], positional: Sequence[str]) -> list[Placeholder]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from torch._dynamo import convert_frame, output_graph
 
 from guard.ir.graph import Event
-from guard.tracers.errors.places import is_user, relative
+from guard.ir.lower.sources import relative
+from guard.tracers.errors.places import is_user
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

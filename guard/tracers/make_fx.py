@@ -25,6 +25,9 @@ def trace(spec: MakeFx, program: Callable[..., Any], args: tuple[Any, ...], kwar
     """Trace ``program(*args, **kwargs)`` flat: a placeholder for each leaf, a module's parameters and buffers first."""
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
     state = _state(program)
+    parameters = _state_placeholders(program)
+    # before it runs: a program may give an argument another storage, or make it require grad
+    given = leaf_placeholders(leaves, leaf_names(program, args, kwargs, [p.name for p in parameters]))
     outputs = Outputs()
 
     def flat(*values: Any) -> tuple[Any, ...]:
@@ -38,11 +41,9 @@ def trace(spec: MakeFx, program: Callable[..., Any], args: tuple[Any, ...], kwar
         tracing_mode=spec.tracing_mode,
         pre_dispatch=spec.pre_dispatch,
     )(*state.values(), *leaves)
-    parameters = _state_placeholders(program)
-    names = leaf_names(program, args, kwargs, [p.name for p in parameters])
     context = Context(
         "main",
-        (*parameters, *leaf_placeholders(leaves, names)),
+        (*parameters, *given),
         outputs.returned(),
         closed_over(program),
         in_tree_text(in_spec),

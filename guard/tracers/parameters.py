@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,16 @@ def named_tensors(module: torch.nn.Module) -> dict[int, Placeholder]:
         )
         for key, (role, tensor, names) in found.items()
     }
+
+
+def lifted(module: torch.fx.GraphModule) -> dict[int, Placeholder]:
+    """As named_tensors, but for the tensors that a trace made into constants: fx keeps those as buffers."""
+    known = named_tensors(module)
+    return {key: what for key, what in known.items() if not _CONSTANT.fullmatch(what.name.rpartition(".")[2])}
+
+
+# torch/fx/_symbolic_trace.py, proxy_tensor.py, torch/_export/passes/lift_constants_pass.py
+_CONSTANT = re.compile(r"_?(c_)?(lifted_)?tensor_constant_?\d+|(c_)?lifted_tensor_\d+|_torchbind_obj\d+")
 
 
 def closed_over(program: Callable[..., Any]) -> dict[int, Placeholder]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch.fx.experimental import proxy_tensor
 
-from guard.ir.lower.sources import SOURCE
-from guard.tracers.errors.places import is_user, relative
+from guard.ir.lower.sources import SOURCE, relative
+from guard.tracers.errors.places import is_user
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

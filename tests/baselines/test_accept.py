@@ -191,7 +191,7 @@ def test_a_full_disk_refuses_and_loses_nothing(config: Config, monkeypatch: pyte
 def test_a_file_in_a_folder_s_place_refuses(config: Config) -> None:
     write_whole(config.baselines / "a", b"")
     waits(config)
-    assert '"baselines/a/b.graph" cannot be written' in refusal(config)
+    assert '"baselines/a" cannot be written' in refusal(config)
     assert read_pending(config, "a::b") is not None
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -159,3 +161,16 @@ def test_torch_is_not_imported(here: Path) -> None:
         [sys.executable, "-c", code], cwd=here, env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True, check=False
     )
     assert ran.stdout.split()[-2:] == [b"1", b"False"], ran.stderr
+
+
+def test_a_folded_finding_names_the_command_that_shows_all(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f"  %{n}: f32[4] = aten.cos.default(%{n - 1})\n" for n in range(1, 60))
+    text = graph("a::c").replace("  return %0", f"{rows}  return %59")
+    write_pending(config, "a::c", text, Meta("2.13.0", digest(graph("a::c").encode())))
+    assert main(["review", "a::c", "--list"]) == 0
+    folded = capsys.readouterr().out
+    command = re.search(r"\.\.\. \d+ more lines: guard (diff .*)\n", folded)
+    assert command is not None
+    assert main(shlex.split(command[1])) == 1
+    # "= ": the rows of the change, not the lines that name what costs more
+    assert capsys.readouterr().out.count("= aten.cos.default") == 59 > folded.count("= aten.cos.default")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from guard.commands import doctor as module
-from guard.commands.doctor import FixRow, doctor, torch_problem
+from guard.commands.doctor import FixRow, doctor
 from guard.commands.options import DoctorOptions
-from guard.environment import Environment
+from guard.environment import Environment, torch_problem
 
 if TYPE_CHECKING:
     from pathlib import Path

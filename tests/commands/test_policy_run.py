@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.commands.test_since import git
 from tests.project import Project, empty_project
 
 if TYPE_CHECKING:
@@ -76,6 +77,20 @@ def test_a_rule_for_another_cause_or_class_leaves_it_failing(drifted: Project) -
     assert record["counts"] == {"holds": 1, "drift": 2}  # deferred: the second call was reached
 
 
+@pytest.mark.parametrize(("by", "code"), [("code", 0), ("unknown", 1), ("torch", 1)])
+def test_the_cause_that_git_tells_decides(drifted: Project, by: str, code: int) -> None:
+    policy(drifted, f'structure = {{ by = "{by}", action = "warn" }}')
+    drifted.write(".gitignore", ".guard\n__pycache__\n")
+    drifted.checks(CHECKS)
+    git("init", "-q", cwd=drifted.root)
+    git("add", ".", cwd=drifted.root)
+    git("commit", "-qm", "all", cwd=drifted.root)
+    drifted.checks(CHECKS.replace("sin", "acosh"))  # the same torch, another source
+    ran = drifted.guard("check")
+    assert ran.returncode == code, ran.stdout
+    assert ("warning, drift: " in ran.stdout) == (code == 0)
+
+
 def test_ignored_is_silent_and_counted(drifted: Project) -> None:
     policy(drifted, 'structure = { action = "ignore", reason = "torch is moving" }')
     ran = drifted.guard("check")
@@ -119,3 +134,14 @@ def test_under_bare_pytest(drifted: Project) -> None:
     ran = drifted.pytest("checks", "-rP")
     assert ran.returncode == 0, ran.stdout
     assert 'warning, drift: "it::one" - structure' in ran.stdout
+
+
+def test_a_check_may_keep_some_classes_only(drifted: Project) -> None:
+    path = drifted.root / "checks" / "test_it.py"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("tracer=None)", 'tracer=None, keep=("mutation",))'), encoding="utf-8")
+    kept = run(drifted)
+    path.write_text(text.replace("tracer=None)", 'tracer=None, keep=("structure",))'), encoding="utf-8")
+
+    assert kept["exit_code"] == 0
+    assert run(drifted)["exit_code"] == 1

@@ -78,7 +78,7 @@ def start(config: Config) -> Iterator[Any]:
             cwd=str(config.root),
             env=env | environ,
             encoding="utf-8",
-            timeout=20,
+            timeout=60,
             dimensions=(40, 160),
         )
         started.append(child)
@@ -163,9 +163,9 @@ def test_the_graph_and_keys_that_are_none(config: Config, start: Any) -> None:
     answer(child, "g")
     assert "aten.sin.default" in answer(child, "\x1b[A")  # an arrow is one key, and none of the answers
     assert "it becomes the baseline" in answer(child, "x")
-    answer(child, "\n")
+    answer(child, "\n")  # the Enter behind a key is no answer
     child.send("q")
-    ended(child, 0)
+    assert "it becomes the baseline" not in ended(child, 0)
     assert (ops(config), pending(config)) == (BEFORE, WAITING)
 
 

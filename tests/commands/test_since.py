@@ -127,6 +127,13 @@ def test_the_record(branch: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert branch.is_dir()
 
 
+def test_a_reason_of_before_is_not_this_branch_s(branch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record("a::kept", "sin")
+    write_whole(Path("baselines", reasons.FILE), reasons.dump({"a::kept": "old", "a::moves": "new"}))
+    assert "reason" not in listed(capsys=capsys)
+    assert branch.is_dir()
+
+
 def test_markdown_for_a_comment(branch: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hostile = "a::b[``` | <img> @all]"
     record(hostile)

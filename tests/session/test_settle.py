@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from guard.findings import Finding, Outcome
+from guard.policy import Rule
 from guard.session.settle import Seen, merge, settle
 
 NODE = "checks/test_a.py::test_b"
@@ -41,6 +42,15 @@ def test_a_failure_before_any_call_is_the_test_s() -> None:
 def test_an_expected_failure_is_no_finding() -> None:
     (outcome,) = settle("a::b", NODE, [DRIFT], Seen("call", "skipped", "xfail", title="bug 7"))
     assert (outcome.status, outcome.skipped) == ("skipped", "expected to fail: bug 7")
+
+
+def test_what_policy_let_pass_is_no_more_in_an_expected_failure_and_outlives_later_phases() -> None:
+    judged = Outcome("a::b", NODE, warned=DRIFT.findings, ignored=DRIFT.findings, policy=(Rule("order", "warn"),))
+    (expected,) = settle("a::b", NODE, [judged], Seen("call", "skipped", "xfail", title="bug 7"))
+    assert (expected.warned, expected.ignored) == ((), ())
+    for phases in ((judged, HOLDS), (HOLDS, judged)):
+        (merged,) = merge(phases)
+        assert (merged.warned, merged.ignored, merged.policy) == (judged.warned, judged.ignored, judged.policy)
 
 
 def test_phases_of_a_check_merge_into_one_outcome() -> None:

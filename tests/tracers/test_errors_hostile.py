@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-import time
 import unittest
 from typing import Any
 
@@ -67,11 +66,9 @@ def test_ctrl_c_inside_a_message_is_not_swallowed() -> None:
 @pytest.mark.parametrize(
     "text", ["x" * 10_000_000, "a/" * 5_000_000, "\n" * 10_000_000, "<" * 1_000_000, "(s1 " * 2_000_000]
 )
-def test_huge_message_is_read_in_no_time(text: str) -> None:
-    start = time.perf_counter()
-    found = classify(RuntimeError(text))
-    assert time.perf_counter() - start < 2  # measured: under 0.1 s
-    assert len(found.line) <= 160
+@pytest.mark.timeout(60)  # measured: under 0.1 s; a pattern that backtracks would take hours
+def test_huge_message_is_read_to_a_short_line(text: str) -> None:
+    assert len(classify(RuntimeError(text)).line) <= 160
 
 
 def test_cyclic_causes_end() -> None:

@@ -10,8 +10,9 @@ import torch
 from guard.ir.graph import Arg, Body, Effect, Node, Ref, Result
 from guard.ir.lower.groups import group_arg
 from guard.ir.lower.literals import ATOMS, names_in
-from guard.ir.lower.operators import Argument, Operator, describe
+from guard.ir.lower.operators import Operator, describe
 from guard.ir.lower.sources import SOURCE, source_of
+from guard.ir.lower.subclasses import is_mesh
 from guard.ir.lower.values import UNKNOWN
 from guard.ir.types import TensorType
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from guard.ir.lower.bodies import Bodies
     from guard.ir.lower.literals import Literals
+    from guard.ir.lower.silent import Argument
     from guard.ir.lower.values import Types
     from guard.ir.types import Type
 
@@ -28,6 +30,8 @@ FxNode = torch.fx.Node
 _new: Any = tuple.__new__
 _BARRIER = (Effect("barrier"),)
 _MODE = (Effect("mode"),)
+# torch/fx/passes/runtime_assert.py goes on: "for expression u0 >= 0 on node 'ge_1'"
+_OWN_MESSAGE = "Runtime assertion failed"
 
 
 _OPERATORS: dict[int, Operator] = {}
@@ -68,8 +72,11 @@ class Calls:
         args = tuple([refs[a] if type(a) is FxNode else a if type(a) in ATOMS else convert(a) for a in node.args])
         given = node.kwargs
         kwargs = tuple([(key, convert(value)) for key, value in given.items()]) if given else ()
-        if op.groups:
-            args, kwargs = _with_groups(op, args, kwargs)
+        if op.counted:
+            if is_mesh(node.meta.get("val")):  # a method of an opaque mesh: meshes are never values here
+                refs[node] = self._literals.arg(node.meta["val"])
+                return None
+            args, kwargs = _without_counters(op, args, kwargs)
         meta = node.meta
         results = self._one(node, op, meta) if op.single else self._results(node, op, meta)
         if op.plain:
@@ -157,7 +164,8 @@ class Calls:
         if op.mode:
             return _MODE
         named = dict(kwargs)
-        found = [Effect("write", names) for names in [_names(op.writes, args, named)] if names]
+        still = op.training is not None and _value(op.training, args, named) is False
+        found = [Effect("write", names) for names in [_names(op.writes, args, named)] if names and not still]
         found += [Effect("alias", names) for names in [_names(op.aliases, args, named)] if names]
         if op.random:
             found.append(Effect("rng", (self._device(results),)))
@@ -196,23 +204,32 @@ def _getitems(node: torch.fx.Node) -> dict[int, list[torch.fx.Node]] | None:
     return items
 
 
+def _value(place: Argument, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> Arg:
+    return args[place.place] if place.place < len(args) else kwargs.get(place.name)
+
+
 def _names(places: tuple[Argument, ...], args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for place in places:
-        value = args[place.place] if place.place < len(args) else kwargs.get(place.name)
-        found.update(dict.fromkeys(names_in(value)))
+        found.update(dict.fromkeys(names_in(_value(place, args, kwargs))))
     return tuple(found)
 
 
 def _ranks(op: Operator, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> tuple[Any, ...]:
     for place in op.groups:
-        value = args[place.place] if place.place < len(args) else kwargs.get(place.name)
+        value = _value(place, args, kwargs)
         if hasattr(value, "ranks"):
             return tuple(value.ranks)  # type: ignore[union-attr]
     return ()
 
 
-def _with_groups(op: Operator, args: tuple[Arg, ...], kwargs: tuple[tuple[str, Arg], ...]) -> tuple[Any, Any]:
+def _without_counters(op: Operator, args: tuple[Arg, ...], kwargs: tuple[tuple[str, Arg], ...]) -> tuple[Any, Any]:
+    if op.barrier:  # another method of a mesh
+        return args, kwargs
+    if op.bodies:  # invoke_subgraph(body, identifier, ...): the body itself says which one it is
+        return (args[0], None, *args[2:]), kwargs
+    if not op.groups:  # the assertion itself says of what
+        return tuple(_OWN_MESSAGE if type(a) is str and a.startswith(_OWN_MESSAGE) else a for a in args), kwargs
     indices, names = {place.place for place in op.groups}, {place.name for place in op.groups}
     new_args = tuple(group_arg(a) if i in indices and type(a) is str else a for i, a in enumerate(args))
     new_kwargs = tuple((k, group_arg(v) if k in names and type(v) is str else v) for k, v in kwargs)

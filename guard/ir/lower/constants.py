@@ -22,7 +22,8 @@ def constant_arg(tensor: torch.Tensor) -> Arg:
     """Value or digest of a constant. Call with the user's modes off: it reads data."""
     if is_traceable_wrapper_subclass(tensor):
         names, _ = tensor.__tensor_flatten__()
-        return tuple(constant_arg(getattr(tensor, name)) for name in names)
+        parts = (getattr(tensor, name) for name in names)  # torch >= 2.13 counts a DTensor's mesh among them
+        return tuple(constant_arg(part) for part in parts if isinstance(part, torch.Tensor))
     if isinstance(tensor, torch._subclasses.FakeTensor) or tensor.device.type == "meta":
         return NO_BYTES
     if tensor.layout != torch.strided or tensor.is_quantized:

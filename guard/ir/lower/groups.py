@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from guard.ir.graph import Arg, Group, Opaque
 
 
@@ -22,6 +24,8 @@ def group_ranks(value: Any) -> tuple[int, ...] | None:
         from torch.distributed import distributed_c10d as c10d
 
         group = c10d._resolve_process_group(value) if isinstance(value, str) else getattr(value, "real_obj", value)
+        if isinstance(group, torch.ScriptObject):  # as c10d's own operators take it
+            group = dist.ProcessGroup.unbox(group)
         return tuple(dist.get_process_group_ranks(group))
     except Exception:  # noqa: BLE001 - a dead or foreign group raises whatever its backend does; the name is kept
         return None

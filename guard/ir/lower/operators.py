@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from guard.ir.lower.silent import Argument, is_ordered, shares_silently, training_flag, writes_silently
+
 # Functions without a schema that compute and do nothing else.
 _PURE_MODULES = {"_operator": "operator", "operator": "operator", "math": "math"}
 # Higher-order operators whose effects are those of their bodies; by torch's contract they are functional
@@ -32,11 +34,8 @@ _WAITS = {"wait_tensor", "_wrap_tensor_autograd"}
 _GROUP_ARGUMENTS = {"group_name", "group", "process_group", "group_name_0"}
 
 
-class Argument(NamedTuple):
-    """Where an argument of a schema is found in a call."""
-
-    place: int
-    name: str
+MESSAGES = {"_assert_scalar", "_assert_async"}
+"""Operators whose message torch may have written, with the names of nodes and symbols in it."""
 
 
 class Operator(NamedTuple):
@@ -52,6 +51,8 @@ class Operator(NamedTuple):
     barrier: bool = False
     bodies: bool = False
     """A higher-order operator, whose effects are those of its bodies."""
+    counted: bool = False
+    """Among its arguments are names that count what this process has made: process groups, subgraphs, symbols."""
     plain: bool = True
     """No effect at all: the common case, told by one flag."""
     returns: int | None = None
@@ -62,6 +63,8 @@ class Operator(NamedTuple):
     """Its results may have a storage offset."""
     looks: bool = True
     """Its results may be views or on another device than its operands: shape and dtype do not tell their type."""
+    training: Argument | None = None
+    """The flag without which the operator writes nothing: batch norm's."""
     view: bool = False
     """A plain view of its first argument and nothing else: told by one flag too."""
 
@@ -73,7 +76,8 @@ def describe(target: Any) -> Operator:
     if isinstance(target, torch._ops.HigherOrderOperator):
         name = target.name() if callable(getattr(target, "name", None)) else str(target)
         pure = name in _PURE_HOPS
-        return Operator(f"higher_order.{name}", barrier=not pure, bodies=True, plain=False)
+        counted = name == "invoke_subgraph"
+        return Operator(f"higher_order.{name}", barrier=not pure, bodies=True, plain=False, counted=counted)
     return _from_function(target)
 
 
@@ -89,19 +93,24 @@ def _from_schema(op: Any) -> Operator:
             # (a -> *) is a view whose list of results carries no alias set of its own: split, unbind, chunk
             if returned & set(argument.alias_info.before_set) or "*" in argument.alias_info.after_set:
                 aliases.append(place)
-        elif _writes_silently(op, argument.name):
+        elif writes_silently(op, place):
             writes.append(place)
+            if shares_silently(op):
+                aliases.append(place)
+        elif op._opname == "set_" and argument.name == "source":
+            aliases.append(place)  # from then on its first argument shares this one's storage
         if argument.name in _GROUP_ARGUMENTS:
             groups.append(place)
     random = torch.Tag.nondeterministic_seeded in op.tags
     comm = op.namespace in _COMM_NAMESPACES and op._opname not in _WAITS
-    profiler = op.namespace == "profiler"
+    barrier = op.namespace == "profiler" or is_ordered(op)
     return Operator(
-        str(op), tuple(writes), tuple(aliases), tuple(groups), random, comm, barrier=profiler,
-        plain=not (writes or aliases or random or comm or profiler), returns=len(schema.returns),
+        str(op), tuple(writes), tuple(aliases), tuple(groups), random, comm, barrier=barrier,
+        counted=bool(groups) or op._opname in MESSAGES,
+        plain=not (writes or aliases or random or comm or barrier), returns=len(schema.returns),
         single=len(schema.returns) == 1 and not str(schema.returns[0].type).startswith("List"), views=bool(aliases),
-        looks=_may_move(op) or bool(aliases),
-        view=[argument.place for argument in aliases] == [0] and not (writes or random or comm or profiler),
+        looks=_may_move(op) or bool(aliases), training=training_flag(op) if writes else None,
+        view=[argument.place for argument in aliases] == [0] and not (writes or random or comm or barrier),
     )  # fmt: skip
 
 
@@ -114,25 +123,17 @@ def _may_move(op: Any) -> bool:
     return not tensors or any(a.name == "device" or "Device" in str(a.type) for a in schema.arguments)
 
 
-def _writes_silently(op: Any, argument: str) -> bool:
-    """Whether an operator writes an argument that its schema calls read-only: batch norm's running statistics.
-
-    ``native_batch_norm`` and its composites take ``Tensor? running_mean`` and update it while training
-    (aten/src/ATen/native/native_functions.yaml; the functional, backward and inference variants do not).
-    """
-    name = op._opname
-    pure = ("functional", "backward", "no_training", "elemt", "stats")
-    return argument in {"running_mean", "running_var"} and "_norm" in name and not any(word in name for word in pure)
-
-
 def _from_function(target: Any) -> Operator:
     module = getattr(target, "__module__", None) or ""
     name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or type(target).__name__
     if module in _PURE_MODULES and (hasattr(operator, name) or hasattr(math, name)):
+        if target is operator.getitem:  # an item of a list that aliases, or a view of a tensor that is traced by name
+            return Operator("operator.getitem", aliases=(Argument(0, "a"),), plain=False, view=True)
         return Operator(f"{_PURE_MODULES[module]}.{name}")
     if name.startswith("sym_") and module.startswith("torch"):
         return Operator(f"torch.{name}")
     full = f"{module}.{name}" if module else name
-    full = full.replace("<locals>.", "").replace("<lambda>", "lambda")
+    full = full.replace("<locals>.", "").replace("_VariableFunctionsClass.", "").replace("<lambda>", "lambda")
     mode = any(word in name for word in _MODE_WORDS)
-    return Operator(full, mode=mode, barrier=not mode, plain=False)
+    mesh = ".device_mesh." in full
+    return Operator(full, mode=mode, barrier=not mode, plain=False, counted=mesh)

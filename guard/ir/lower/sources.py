@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from pathlib import Path
 from typing import Any
 
 SOURCE = "guard_source"
@@ -21,5 +23,12 @@ def source_of(meta: dict[str, Any]) -> str | None:
         return None
     if trace not in _cache:
         frames = _FRAME.findall(trace)
-        _cache[trace] = f"{frames[-1][0]}:{frames[-1][1]}" if frames else None
+        _cache[trace] = f"{relative(frames[-1][0])}:{frames[-1][1]}" if frames else None
     return _cache[trace]
+
+
+def relative(path: str) -> str:
+    """Give the path below the working directory, with forward slashes; unchanged where it lies outside."""
+    with contextlib.suppress(OSError, ValueError):
+        path = str(Path(path).relative_to(Path.cwd()))
+    return path.replace("\\", "/")

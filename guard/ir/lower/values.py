@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx.passes.shape_prop import TensorMetadata
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from guard.ir.lower.symbols import Symbols, UnknownExpressionError
 from guard.ir.types import DTYPES, ListType, OpaqueType, ScalarType, TensorType, Type, UnknownType
@@ -52,6 +53,12 @@ class Types:
     def of_node(self, node: torch.fx.Node, *, offset: bool = False) -> Type:
         """Type of an fx node's value; ``offset`` asks for the storage offset (only views can have one)."""
         return self.of_meta(node.meta, offset=offset)
+
+    def seen_of(self, node: torch.fx.Node, *, offset: bool = False) -> Type:
+        """As of_node, with the outer type of a wrapper subclass that the graph computes with as it is (MakeFx)."""
+        value = node.meta.get("val")
+        wrapped = isinstance(value, torch.Tensor) and is_traceable_wrapper_subclass(value)
+        return self.of(value) if wrapped else self.of_node(node, offset=offset)
 
     def of_shape(self, meta: dict[str, Any]) -> Type:
         """Type of what can only be on the graph's device and begin its storage, without a look at the value itself.
@@ -159,6 +166,8 @@ class Types:
 
 def type_name(value: Any) -> str:
     """An opaque object's class, without its module path's version of the day."""
+    if isinstance(value, torch.ScriptObject):
+        return str(value._type().name())
     script = getattr(value, "script_class_name", None)
     return script if isinstance(script, str) else type(value).__name__
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from guard.errors import UsageError
 from guard.ir.graph import Arg, Body, Graph, Input, Node, Output, Ref
 from guard.ir.lower.bodies import Bodies
 from guard.ir.lower.calls import Calls, alias_bases
@@ -18,6 +19,7 @@ from guard.ir.lower.context import Context, Placeholder, Returned
 from guard.ir.lower.literals import Literals
 from guard.ir.lower.subclasses import is_mesh
 from guard.ir.lower.symbols import Symbols
+from guard.ir.lower.trees import distinct
 from guard.ir.lower.values import Types, device_name
 from guard.ir.types import DTensorType, SubclassType, TensorType, UnknownType
 
@@ -44,7 +46,8 @@ class Walk:
         self._refs: dict[torch.fx.Node, Any] = {}
         self._nodes: list[Node] = []
         self._inputs: list[Input] = []
-        self._lifted: dict[str, Input] = {}
+        self._lifted: dict[int, Input] = {}
+        self._taken: set[str] = set()
         self._symbols = Symbols(context.shape_env)
         self._types = Types(self._symbols, graph_device(module))
         self._literals = Literals(self._refs, self._symbols)
@@ -80,9 +83,16 @@ class Walk:
         if what.dropped or is_mesh(node.meta.get("val")):
             self._refs[node] = self._literals.arg(node.meta.get("val"))
             return
-        self._refs[node] = Ref(what.name)
-        found = self._seen(what, self._types.of_node(node, offset=True))
-        self._inputs.append(Input(what.name, found, what.role, what.labels, what.alias))
+        name = self._input_name(what.name)
+        self._refs[node] = Ref(name)
+        found = self._seen(what, self._types.seen_of(node, offset=True))
+        self._inputs.append(Input(name, found, what.role, what.labels, what.alias))
+
+    def _input_name(self, wanted: str) -> str:
+        """A name that no other input has: two layers that a function closes over both have a ``weight``."""
+        name = distinct([wanted], self._taken)[0]
+        self._taken.add(name)
+        return name
 
     def _get_attr(self, node: torch.fx.Node) -> None:
         value = attribute(self._module, str(node.target))
@@ -104,10 +114,12 @@ class Walk:
             result = self._calls.name_results(node, (self._types.of(value),))
             self._nodes.append(Node(result, "constant", (constant_arg(value),)))
             return
-        self._refs[node] = Ref(known.name)
-        if known.name not in self._lifted:
+        lifted = self._lifted.get(id(value))
+        if lifted is None:
             found = self._seen(known, self._types.of(value))
-            self._lifted[known.name] = Input(known.name, found, known.role, known.labels)
+            lifted = Input(self._input_name(known.name), found, known.role, known.labels)
+            self._lifted[id(value)] = lifted
+        self._refs[node] = Ref(lifted.name)
 
     def _outputs(self, node: torch.fx.Node) -> Iterator[Output]:
         bases = alias_bases([i.name for i in (*self._inputs, *self._lifted.values())], self._calls.effectful)
@@ -128,12 +140,14 @@ class Walk:
     def _output_type(self, leaf: Any, value: Arg, what: Returned) -> Type | None:
         if type(value) is not Ref:
             return self._types.of(leaf) if isinstance(leaf, (int, float, complex, str)) else None
-        return self._seen(what, self._types.of_node(leaf))
+        return self._seen(what, self._types.seen_of(leaf))
 
     def _seen(self, what: Placeholder | Returned, own: Type) -> Type:
         """The type that the user sees of a value: the tracer's word over the node's own."""
         if isinstance(own, UnknownType) and isinstance(what, Placeholder) and what.literal:
             return self._types.of(what.literal[0])
+        if what.outer is not None and isinstance(own, (DTensorType, SubclassType)):  # computed with as it is
+            return replace(own, full=replace(own.full, requires_grad=what.outer.requires_grad))
         if what.outer is not None:
             # a rebuilt graph has no such value, only the type that the text has of it
             typed = isinstance(what.outer, (DTensorType, SubclassType))
@@ -148,6 +162,8 @@ def _with_local(seen: Type, own: Type, attribute: str | None) -> Type:
         return seen
     if isinstance(seen, SubclassType) and attribute:
         return replace(seen, attribute=attribute, local=own)
+    if own.shape == seen.full.shape != seen.local.shape:  # MakeFx computes with the whole, under a plain tensor's type
+        return seen
     return replace(seen, local=own)
 
 
@@ -187,6 +203,8 @@ def attribute(module: torch.nn.Module, path: str) -> Any:
     """Value of a dotted get_attr target."""
     found: Any = module
     for part in path.split("."):
+        if not hasattr(found, part):
+            raise UsageError(f'graph: wanted an attribute for get_attr "{path}", got a module without "{part}"')
         found = getattr(found, part)
     return found
 

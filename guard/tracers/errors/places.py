@@ -37,14 +37,6 @@ def is_guard(path: str) -> bool:
     return _under(path, _GUARD)
 
 
-def relative(path: str) -> str:
-    """Give the path below the working directory, with forward slashes; unchanged where it lies outside."""
-    try:
-        return Path(path).relative_to(Path.cwd()).as_posix()
-    except (OSError, ValueError):
-        return _posix(path)
-
-
 def _inside_torch(path: str) -> str | None:
     file = getattr(sys.modules.get("torch"), "__file__", None)
     if file and _under(path, root := os.path.dirname(file)):  # noqa: PTH120 - a hot path: one call a traceback frame

@@ -10,8 +10,9 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from guard.ir.lower.sources import relative
 from guard.tracers.errors.chain import Frame
-from guard.tracers.errors.places import is_guard, is_user, relative
+from guard.tracers.errors.places import is_guard, is_user
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

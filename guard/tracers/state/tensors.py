@@ -169,7 +169,14 @@ def _has_data(tensor: Any) -> bool:
 
 
 def _storage(tensor: Any) -> Any:
-    return tensor.untyped_storage() if _has_data(tensor) and not tensor.is_nested else None
+    if not _has_data(tensor) or tensor.is_nested:
+        return None
+    storage = tensor.untyped_storage()
+    try:
+        # a wrapper without __tensor_flatten__ (MaskedTensor) names bytes that are nowhere: to read them is a crash
+        return storage if storage.data_ptr() or not storage.nbytes() else None
+    except RuntimeError:  # torch says so itself: an invalid python storage
+        return None
 
 
 def _layout(tensor: Any) -> Any:

@@ -1,0 +1,56 @@
+"""A project in a git repository: two baselines, recorded by the code of its one commit."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.project import Project, empty_project
+from tests.repository import Repository, model, repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHECKS = """
+from model import ops
+def test_one(guard): guard.check(ops, tracer=None)
+def test_two(guard): guard.check(lambda: ["aten.sin.default"], tracer=None)
+"""
+SETTINGS = """
+[tool.guard]
+workers = 1
+
+[tool.pytest.ini_options]
+addopts = "-p no:cacheprovider"
+pythonpath = ["."]
+"""
+
+
+@pytest.fixture(scope="session")
+def committed_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = empty_project(tmp_path_factory.mktemp("committed") / "project")
+    made.write("pyproject.toml", SETTINGS)
+    made.write(".gitignore", "__pycache__/\n.guard/\n")
+    made.checks(CHECKS)
+    model(made, "cos")
+    ran = made.guard("update")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    repository(made.root).commit("first")
+    return made.root
+
+
+@pytest.fixture
+def committed(committed_template: Path, tmp_path: Path) -> Project:
+    """A copy of the project; its temporary folder is ``tmp``, beside it."""
+    shutil.copytree(committed_template, tmp_path / "project")
+    (tmp_path / "tmp").mkdir()
+    environment = {"GIT_CEILING_DIRECTORIES": str(tmp_path), "TMPDIR": str(tmp_path / "tmp")}
+    return Project(tmp_path / "project", environment)
+
+
+@pytest.fixture
+def git(committed: Project) -> Repository:
+    """The project's repository."""
+    return Repository(committed.root)
