@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from guard.cost.run.clock import clock_of, seconds
 from guard.cost.run.pair import pairs
@@ -154,21 +155,40 @@ def chain(extra: int) -> Callable[..., Any]:
     return program
 
 
-def test_a_tenth_more_work_is_caught_and_the_same_graph_is_not_slower(captured: Captures) -> None:
-    x = torch.ones(160, 160)
-    baseline, more = captured(chain(0), x, x), captured(chain(1), x, x)
+class Work(TorchDispatchMode):
+    """A clock that counts operators: what real time says of a busy machine is for benchmarks."""
 
-    same = one(baseline, baseline, 25)
-    found = one(baseline, more, 25)
+    def __init__(self, each: float) -> None:
+        super().__init__()
+        self.each = each
+        self.done = 0
 
-    assert found.ratio is not None
-    assert same.ratio is not None
-    assert found.ratio.ratio > 1.05
-    # a run fails only where a fresh process confirms it: twice by chance is what may not happen
-    assert not (same.is_slower and one(baseline, baseline, 25).is_slower)
+    def __torch_dispatch__(self, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.done += 1
+        return func(*args, **(kwargs or {}))
+
+    def __call__(self, call: Callable[[], Any]) -> float:
+        self.done = 0
+        with self:
+            call()
+        return self.each * self.done
 
 
-def test_small_graphs_are_report_only(captured: Captures) -> None:
+def test_a_tenth_more_work_is_caught_and_the_same_graph_is_not_slower(
+    captured: Captures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("guard.cost.run.pair.clock_of", lambda _: Work(1e-3))
+    baseline, more = captured(chain(0), X, Y), captured(chain(1), X, Y)
+
+    same = one(baseline, baseline, 9)
+    found = one(baseline, more, 9)
+
+    assert (found.is_slower, same.is_slower) == (True, False)
+    assert found.ratio == pytest.approx((1.1, 20e-3, 22e-3, None))
+
+
+def test_small_graphs_are_report_only(captured: Captures, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guard.cost.run.pair.clock_of", lambda _: Work(5e-6))
     program = captured(lambda x: x.sin().cos().sin(), X)
 
     found = one(program, program, 9)
