@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from guard import verdict
+from guard.baselines.accept import moved_sources
 from guard.baselines.names import quoted
 from guard.baselines.pending import Broken, digest, read_pending
 from guard.baselines.store import Store
@@ -59,7 +60,7 @@ def _bench(config: Config, check: str, quads: int) -> Benched:
     waits, data = read_pending(config, check), store.read(check)
     path = store.shown(store.path(check))
     if waits is None:
-        return Benched(check, same=True, path=path)
+        return Benched(check, idle=True, path=path)
     if isinstance(waits, Broken):
         return Benched(check, f"its pending file is not right: {waits.problem}", path=path)
     if waits.text is None or data is None:
@@ -70,6 +71,8 @@ def _bench(config: Config, check: str, quads: int) -> Benched:
         baseline, current = _parsed(data, path), _parsed(waits.text, "its pending file")
     except GraphSyntaxError as error:
         return Benched(check, error.problem, path=path)
+    for text in moved_sources(config, waits):
+        print(f"note: {text}; run: guard check {quoted(check)}", file=sys.stderr)
     return _run(config, Benched(check, drifts=_drifts(baseline, current), path=path), data, waits.text, quads)
 
 

@@ -41,8 +41,8 @@ class Benched:
     check: str
     problem: str | None = None
     """Why none of its graphs was run."""
-    same: bool = False
-    """Nothing is pending: current's graphs are the baseline's."""
+    idle: bool = False
+    """Nothing is pending: it held when it was last checked, or was not checked yet."""
     drifts: tuple[str, ...] = ()
     """Classes of what moved."""
     pairs: tuple[Paired, ...] = ()

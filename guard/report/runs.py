@@ -32,13 +32,13 @@ def as_json(found: Sequence[Benched], exit_code: int) -> str:
 
 def _record(one: Benched) -> dict[str, Any]:
     pairs = [{**to_json(pair), "slower": pair in one.slower} for pair in one.pairs]
-    return {"check": one.check, "same": one.same, "problem": one.problem, "drifts": list(one.drifts), "graphs": pairs}
+    return {"check": one.check, "idle": one.idle, "problem": one.problem, "drifts": list(one.drifts), "graphs": pairs}
 
 
 def _lines(one: Benched) -> Iterator[str]:
     name = quoted(one.check)
-    if one.same:
-        yield f"{name}: same graph"
+    if one.idle:
+        yield f"{name}: nothing pending"
     if one.problem is not None:
         yield f"{name}: no run cost: {one.problem}"
     for pair in one.pairs:
@@ -94,6 +94,6 @@ def _summary(found: Sequence[Benched]) -> str:
     not_run += sum(pair.problem is not None for one in found for pair in one.pairs)
     slower = sum(len(one.slower) for one in found)
     differ = sum(pair.difference is not None for pair in ran)
-    same = sum(one.same for one in found)
-    counts = (("slower", slower), ("with other values", differ), ("not run", not_run), ("same graph", same))
+    idle = sum(one.idle for one in found)
+    counts = (("slower", slower), ("with other values", differ), ("not run", not_run), ("with nothing pending", idle))
     return ", ".join([f"{len(ran)} run", *(f"{count} {what}" for what, count in counts if count)])

@@ -45,7 +45,7 @@ def test_without_a_baseline_there_is_nothing_to_run(project: Project) -> None:
     assert (done.returncode, done.stdout) == (4, "nothing to run: there is no baseline and nothing is pending\n")
 
 
-def test_what_drifted_is_run_and_what_holds_has_the_same_graph(drifted: Project) -> None:
+def test_what_drifted_is_run_and_what_holds_is_not(drifted: Project) -> None:
     done = drifted.guard("bench", "--quads", "3")
 
     assert done.returncode == 0, done.stderr
@@ -53,8 +53,8 @@ def test_what_drifted_is_run_and_what_holds_has_the_same_graph(drifted: Project)
     assert first.startswith('"it::one": structure drift, values differ, ')
     assert wrong.startswith("  output 0 [0]: wanted ")
     assert "report only: only 3 quads" in times
-    assert second == '"it::two": same graph'
-    assert summary == "1 run, 1 with other values, 1 same graph"
+    assert second == '"it::two": nothing pending'
+    assert summary == "1 run, 1 with other values, 1 with nothing pending"
 
 
 def test_a_hostile_baseline_is_refused_with_its_line_and_nothing_is_run(drifted: Project) -> None:
@@ -91,6 +91,13 @@ def test_a_baseline_that_changed_since_is_not_compared(drifted: Project) -> None
     path.write_text(path.read_text("utf-8").replace("sin", "cos"), "utf-8")
 
     assert "its baseline has changed since the check ran" in drifted.guard("bench", "it::one").stdout
+
+
+def test_sources_that_changed_since_the_check_are_told(drifted: Project) -> None:
+    assert "was captured before" not in drifted.guard("bench", "it::one", "--quads", "1").stderr
+    drifted.checks(CHECKS.format(ops='["aten.sin.default"]'))
+
+    assert 'note: "it::one" was captured before checks/test_it.py changed' in drifted.guard("bench", "it::one").stderr
 
 
 def test_an_unknown_id_is_a_usage_error(drifted: Project) -> None:

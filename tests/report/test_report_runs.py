@@ -19,7 +19,7 @@ def one(pair: Paired, *confirmed: str) -> str:
 
 
 def test_a_check_that_holds_has_the_same_graph() -> None:
-    assert as_text([Benched("a::b", same=True)]) == '"a::b": same graph\n0 run, 1 same graph\n'
+    assert as_text([Benched("a::b", idle=True)]) == '"a::b": nothing pending\n0 run, 1 with nothing pending\n'
 
 
 def test_slower_is_said_only_where_it_was_confirmed() -> None:
