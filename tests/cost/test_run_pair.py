@@ -121,6 +121,8 @@ def test_other_inputs_are_not_comparable(was: str, now: str, reason: str) -> Non
         ("aten.sin.default(%x) {write %x}", "rebuilt, the graph reads differently than its text"),
         ("_c10d_functional.all_reduce.default(%x) {comm 0, 1}", "collectives have no run cost yet"),
         ("aten.view.default(%x, [3])", "it fails on fresh inputs: shape '[3]' is invalid"),
+        ("aten.cat.default([%x, %x])", '"aten.cat.default" gives float32[8], the text says float32[4]'),
+        ("aten.gt.Scalar(%x, 0)", '"aten.gt.Scalar" gives bool[4], the text says float32[4]'),
         ("os.system(%x)", 'no operator "os.system" is registered here'),
     ],
 )
@@ -135,6 +137,19 @@ def test_a_graph_that_cannot_run_says_why(node: str, problem: str) -> None:
 
     assert problem in str(found.problem)
     assert found.values == ""
+
+
+def test_a_graph_over_whole_dtensors_is_not_run_on_their_local_parts() -> None:
+    dtensor = "dt<f32[4, 4], mesh(2), [S(0)]> local f32[2, 4]"
+    program = parse_program(
+        f"guard-graph 1\ncheck a::b\ntracer t\n\ngraph main(%a: {dtensor}) -> ({dtensor}) {{\n"
+        "  %0: f32[4, 4] = aten.sin.default(%a)\n  return %0\n}\n"
+    )
+
+    found = one(program, program)
+
+    assert (found.values, found.ratio) == ("", None)
+    assert "gives float32[2, 4], the text says float32[4, 4]" in str(found.problem)
 
 
 def test_other_graphs_and_errors_are_not_comparable(captured: Captures) -> None:

@@ -80,7 +80,7 @@ def _values(side: Side, inputs: list[Any], state: State) -> list[Any]:
     """Outputs of one run, copied before the next one writes their storage; behind them the inputs that it wrote."""
     state.restore()
     torch.manual_seed(SEED)
-    outputs = [value.clone() if isinstance(value, torch.Tensor) else value for value in side.run(inputs)]
+    outputs = [value.clone() if isinstance(value, torch.Tensor) else value for value in side.look(inputs)]
     state.look()
     return [*outputs, [value for pair in state.written() for value in pair]]
 

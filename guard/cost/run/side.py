@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from guard.cost.run.looked import Looked
 from guard.ir.canonical import equal
 from guard.ir.rebuild.build import Source, rebuild
 from guard.ir.rebuild.read_back import read_back
@@ -35,7 +36,7 @@ class Side:
         self._refuse_another(program)
 
     def _refuse_another(self, program: Program) -> None:
-        """Refuse a text that says other effects, results or types than its operators have: it was not captured."""
+        """Refuse a text that says other effects or results than its operators have: it was not captured."""
         own = replace(program, graphs=(self.graph,))
         if not equal(own, read_back(own, {self.graph.name: self.module})):
             raise RefusedError("rebuilt, the graph reads differently than its text")
@@ -43,6 +44,15 @@ class Side:
     def draw(self) -> list[Any]:
         """Draw this graph's inputs."""
         return draw(self.graph, self.sizes)
+
+    def look(self, inputs: Sequence[Any]) -> Any:
+        """Run once, slowly.
+
+        Raises:
+            RefusedError: an operator gives another type than the text says.
+        """
+        with torch.no_grad():
+            return Looked(self.module).run(*inputs)
 
     def run(self, inputs: Sequence[Any]) -> Any:
         """Run once; gradients are the graph's own business."""
