@@ -61,14 +61,14 @@ class Access:
     def __init__(self, node: ir.Node, known: Mapping[str, frozenset[str]]) -> None:
         on: dict[str, set[Any]] = {}
         for effect in node.effects:
-            on.setdefault(effect.kind, set()).update(effect.on or ("",))
+            on.setdefault(effect.kind, set()).update(effect.on or (None,))  # "" may be a name
         self.kinds = set(on)
         self.draws = on.get("rng", set())
         self.reads = used((node.args, tuple(value for _key, value in node.kwargs)))
-        self.reads |= (on.get("alias", set()) | on.get("write", set())) - {""}
+        self.reads |= (on.get("alias", set()) | on.get("write", set())) - {None}
         self.defines = {result.name for result in node.results if result.name is not None}
         self.touched = _storage(self.reads, known)
-        self.written = _storage(on.get("write", set()) - {""}, known)
+        self.written = _storage(on.get("write", set()) - {None}, known)
 
     def conflicts(self, earlier: Access) -> bool:
         """Tell whether this node must stay behind an earlier one."""
