@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 from pathlib import Path
 from textwrap import dedent
 
@@ -123,7 +124,9 @@ class Project:
         kept = {name: value for name, value in os.environ.items() if name not in dropped}
         # no autoload: plugins that happen to be installed take half a second a process
         own = {"NO_COLOR": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        return kept | own | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])} | self.environment
+        # folders only: an editable install leaves the name of its finder there, which reads as a relative path
+        paths = [path for path in sys.path if Path(path).is_absolute()]
+        return kept | own | {"PYTHONPATH": os.pathsep.join([str(ROOT), *paths])} | self.environment
 
 
 def empty_project(root: Path) -> Project:
@@ -138,7 +141,6 @@ def empty_project(root: Path) -> Project:
 
 
 def plugin() -> list[str]:
-    """Return what loads the plugin where guard is not installed."""
-    from guard.commands.engine import own_plugin
-
-    return own_plugin()
+    """Return what loads the plugin in a project: it autoloads none, whether guard is installed or not."""
+    installed = any(entry.name == "guard" for entry in entry_points(group="pytest11"))
+    return ["-p", "guard" if installed else "guard.pytest_plugin"]

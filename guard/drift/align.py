@@ -230,17 +230,17 @@ def fingerprints(flow: Flow, table: dict[tuple[int, ...], int], inputs: Mapping[
         inputs: Position of an input -> what stands for it in both.
     """
     found: list[int] = []
-    of_values: list[int] = []
+    numbers: dict[int, int] = {-1 - position: -1 - other for position, other in inputs.items()}
+    number_of = numbers.__getitem__
     firsts = [*flow.firsts, len(flow.owners)]
-    for position, (word, types, values) in enumerate(zip(flow.words, flow.types, flow.values, strict=True)):
-        used = [of_values[value] if value >= 0 else -1 - inputs[-1 - value] for value in values]
-        number = table.setdefault((word, types, *used), len(table))
+    first = 0
+    for word, types, values, after in zip(flow.words, flow.types, flow.values, firsts[1:], strict=True):
+        number = table.setdefault((word, types, *map(number_of, values)), len(table))
         found.append(number)
-        results = firsts[position + 1] - firsts[position]
-        if results == 1:
-            of_values.append(number)
-        else:
-            of_values += [number + (place << RESULT) for place in range(results)]
+        numbers[first] = number
+        if after - first != 1:
+            numbers.update((first + place, number + (place << RESULT)) for place in range(after - first))
+        first = after
     return found
 
 
