@@ -112,12 +112,7 @@ def _body(nodes: tuple[Node, ...], lines: list[str]) -> None:
         if len(results) == 1:
             value, type_ = results[0]
             text = known.get(id(type_)) or types[type_]
-            if value is None:
-                name = "_"
-            elif value.isdecimal() and value.isascii():  # as _Refs does, without a call: each value is new here
-                name = refs[value] = f"%{value}"
-            else:
-                name = refs[value]
+            name = "_" if value is None else refs[value]
             lines.append(f"  {name}: {text} = {words[target]}({given}){tail}")
         else:
             left = ", ".join([f"{'_' if value is None else refs[value]}: {types[type_]}" for value, type_ in results])
