@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 NONE: tuple[int, ...] = ()
 NO_WRITER = -1
 PLAIN = frozenset((int, float, bool, type(None)))
+VIEW = " {alias 1}"  # as _rest spells the commonest effect
 # What a node does even if nothing uses its results
 KEPT = frozenset(("write", "rng", "comm", "mode", "barrier"))
 
 
-class Words(dict[str, int]):
-    """Text -> number, shared by the graphs that are compared."""
+class Words(dict["str | tuple[str, ...]", int]):
+    """Text, or the parts of a call, -> number; shared by the graphs that are compared."""
 
-    def __missing__(self, text: str) -> int:
+    def __missing__(self, text: str | tuple[str, ...]) -> int:
         number = self[text] = len(self)
         return number
 
@@ -78,7 +79,7 @@ class Flow:
         """Give the values of each output."""
         return [self.used(output.value) for output in self.graph.outputs]
 
-    def _spell(self, nodes: Iterable[Node]) -> None:  # noqa: C901 - calls from this loop would cost a tenth of all time
+    def _spell(self, nodes: Iterable[Node]) -> None:  # noqa: C901, PLR0912 - calls from this loop would cost a tenth of all time
         """Spell each node: most arguments are plain uses, and need no call. In one loop, for it is half of all time."""
         ids, words, owners, firsts = self.ids, self._words, self.owners, self.firsts
         speller, types = Speller(_NoDigests()), _Types(words)
@@ -97,14 +98,23 @@ class Flow:
                 else:
                     parts.append(speller.arg(arg))
                     found += self._taken(speller)
-            if kwargs or effects or tags:
+            if (
+                effects
+                and not (kwargs or tags)
+                and len(effects) == 1
+                and effects[0][0] == "alias"
+                and len(effects[0][1]) == 1
+            ):
+                parts.append(VIEW)
+                found.append(ids[effects[0][1][0]])  # type: ignore[index]  # an alias is of a name
+            elif kwargs or effects or tags:
                 parts += _rest(speller, kwargs, effects, tags)
                 if speller.values:
                     found += self._taken(speller)
             if speller.symbolic:
                 self.symbolic.add(position)
                 speller.symbolic = False
-            add_word(words[",".join(parts)])
+            add_word(words[tuple(parts)])
             add_values(tuple(found))
             firsts.append(len(owners))
             if len(results) == 1:
