@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -36,12 +37,10 @@ class Comparison:
 
         Words with symbols do not count: those are named by first use, and equality renames them.
         """
-        counts: dict[int, int] = {}
-        for flow, step in zip(self.flows, (1, -1), strict=True):
-            for node, word in enumerate(flow.words):
-                if node not in flow.symbolic:
-                    counts[word] = counts.get(word, 0) + step
-        return any(counts.values())
+        a, b = (Counter(flow.words) for flow in self.flows)
+        for counts, flow in zip((a, b), self.flows, strict=True):
+            counts.subtract(flow.words[node] for node in flow.symbolic)
+        return +a != +b
 
     def align(self) -> None:
         """Align, and gather what differs."""

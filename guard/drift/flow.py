@@ -22,10 +22,10 @@ VIEW = " {alias 1}"  # as _rest spells the commonest effect
 KEPT = frozenset(("write", "rng", "comm", "mode", "barrier"))
 
 
-class Words(dict["str | tuple[str, ...]", int]):
-    """Text, or the parts of a call, -> number; shared by the graphs that are compared."""
+class Words(dict["str | tuple[str | int, ...]", int]):
+    """Text, the parts of a call, or the numbers of several types, -> number; shared by the graphs that are compared."""
 
-    def __missing__(self, text: str | tuple[str, ...]) -> int:
+    def __missing__(self, text: str | tuple[str | int, ...]) -> int:
         number = self[text] = len(self)
         return number
 
@@ -169,8 +169,8 @@ class _Types:
 
     def of(self, results: Iterable[tuple[str | None, Any]]) -> int:
         """Number the types of a node's results."""
-        numbers = [self._one(type_) for _name, type_ in results]
-        return numbers[0] if len(numbers) == 1 else self._words[f"types {numbers}"]
+        numbers = tuple([self._one(type_) for _name, type_ in results])
+        return numbers[0] if len(numbers) == 1 else self._words[numbers]
 
     def _one(self, type_: Any) -> int:
         number = self.known.get(id(type_))
