@@ -12,7 +12,8 @@ from guard.drift.known import Evidence, known
 from guard.drift.render import Row, item_rows, layout, node_rows, role_rows
 from guard.drift.textdiff import diff
 from guard.drift.titles import after, counted, signature_title, title
-from guard.ir.canonical import equal, without_collection
+from guard.ir.canonical import equal
+from guard.ir.collector import without_collection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

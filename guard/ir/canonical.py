@@ -6,11 +6,10 @@ so that program order matters only where effects conflict. Equal forms mean equa
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import hashlib
 from typing import TYPE_CHECKING
 
+from guard.ir.collector import without_collection
 from guard.ir.dead_code import dead_sinks
 from guard.ir.dependence import Dependences
 from guard.ir.numbering import Numbering
@@ -19,7 +18,7 @@ from guard.ir.symbol_order import SymbolOrder
 from guard.ir.uses import bodies_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from guard.ir.graph import CaptureError, Graph, Program
 
@@ -164,15 +163,3 @@ def _ends(dependences: Dependences, numbering: Numbering) -> Form:
         sorted((link, numbering.node(last)) for link, last in dependences.chains.items()),
         [numbering.node(barrier) for barrier in dependences.barriers],
     )
-
-
-@contextlib.contextmanager
-def without_collection() -> Iterator[None]:
-    """Pause the cycle collector, which else takes a third of the time: what is made here has no cycles."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gc
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from guard.cost.ratio import Quad, median
+from guard.ir.collector import without_collection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from guard.cost.run.clock import Clock
 
@@ -37,7 +37,8 @@ def quads(
         # the median: on a busy machine a call of microseconds that is preempted takes milliseconds
         return median([_one(call, clock, between) for _ in range(calls)])
 
-    with _no_collection():
+    gc.collect()
+    with without_collection():
         return [Quad(sample(baseline), sample(current), sample(current), sample(baseline)) for _ in range(count)]
 
 
@@ -52,15 +53,3 @@ def _calls(call: Callable[[], Any], clock: Clock, between: Callable[[], None]) -
     for _ in range(3):
         best = max(min(best, _one(call, clock, between)), 1e-7)
     return min(MOST, int(SAMPLE / best) + 1), best
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    enabled = gc.isenabled()
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

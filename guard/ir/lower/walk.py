@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from guard.errors import UsageError
+from guard.ir.collector import without_collection
 from guard.ir.graph import Arg, Body, Graph, Input, Node, Output, Ref
 from guard.ir.lower.bodies import Bodies
 from guard.ir.lower.calls import Calls, alias_bases
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 def lower_graph(module: torch.fx.GraphModule, context: Context, bodies: Bodies | None = None) -> tuple[Graph, Bodies]:
     """Lower one fx graph and, into ``bodies``, the graphs that its higher-order operators call."""
     bodies = bodies if bodies is not None else Bodies()
-    with _no_collection():
+    with without_collection(ages=True):
         return Walk(module, context, bodies).graph(), bodies
 
 
@@ -165,29 +164,6 @@ def _with_local(seen: Type, own: Type, attribute: str | None) -> Type:
     if own.shape == seen.full.shape != seen.local.shape:  # MakeFx computes with the whole, under a plain tensor's type
         return seen
     return replace(seen, local=own)
-
-
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Pause the cycle collector: a walk makes a million acyclic tuples, and a full pass visits all of torch's graph."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            _age()
-            gc.enable()
-
-
-def _age() -> None:
-    """Put what was just made among the old: all of it is alive, and the next young collection would visit each in vain.
-
-    freeze and unfreeze splice lists and look at nothing; they are left alone where somebody else has frozen objects.
-    """
-    if gc.get_freeze_count() == 0:
-        gc.freeze()
-        gc.unfreeze()
 
 
 def graph_device(module: torch.fx.GraphModule) -> str:
