@@ -10,49 +10,14 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from guard.ir.canonical import equal
-from guard.ir.parser import parse_program
 from guard.ir.printer import print_program
 from guard.specs import AotJoint, Compile, MakeFx
-from guard.tracers.capture import Job, capture
-from guard.tracers.mesh import Meshes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from guard.ir.graph import Program
     from guard.specs import Tracer
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-class Captures:
-    """Captures programs, and sees each text read back."""
-
-    def __init__(self, cache: Path) -> None:
-        self.cache = cache
-
-    def __call__(self, spec: Tracer, program: Any, *args: Any, **kwargs: Any) -> Program:
-        found = capture(Job(spec, program, args, kwargs), check="a::b", cache=self.cache).program
-        text = print_program(found)
-        assert print_program(parse_program(text)) == text
-        assert equal(parse_program(text), found)
-        return found
-
-
-@pytest.fixture
-def captured(cache: Path) -> Captures:
-    return Captures(cache)
-
-
-@pytest.fixture
-def meshes() -> Iterator[Meshes]:
-    found = Meshes()
-    yield found
-    found.close()
+    from guard.tracers.mesh import Meshes
+    from tests.captures import Captures
 
 
 def text(program: Program) -> str:
