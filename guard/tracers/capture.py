@@ -23,7 +23,7 @@ from guard.tracers.decompositions import table_text
 from guard.tracers.errors import classify, is_capture_error
 from guard.tracers.errors.partial import partial_graph
 from guard.tracers.errors.places import is_user
-from guard.tracers.fixes.table import applied
+from guard.tracers.fixes.table import Applied, applied
 from guard.tracers.parameters import lifted
 from guard.tracers.state import modes_off, preserved
 
@@ -76,12 +76,22 @@ def capture(job: Job, *, check: str, fixes: str = "on", cache: Path | None = Non
         raise UsageError(f"tracer: wanted MakeFx, AotJoint or Compile, got {type(job.spec).__name__}")
     _refuse_lazy(job.program)
     header = Program(check, tracer_text(job.spec))
-    fixing = applied(cache) if fixes == "on" else contextlib.nullcontext()
-    _forget_fake_results()
-    with preserved(job.program, job.args, job.kwargs), fixing as fixed, sources.recorded() as seen, _torch_warnings():
+    with prepared(job, fixes=fixes, cache=cache) as fixed, sources.recorded() as seen:
         found = _traced(job, header)
     files = seen.files | _own_file(job.program)
-    return Captured(found, fixed.engaged() if fixed is not None else (), tuple(sorted(files)))
+    return Captured(found, fixed.engaged(), tuple(sorted(files)))
+
+
+@contextlib.contextmanager
+def prepared(job: Job, *, fixes: str, cache: Path | None) -> Iterator[Applied]:
+    """Make all ready for one ``job.trace()``, and put back after it what that disturbed, whatever it raised.
+
+    What is in force meanwhile: guard's fixes, seeded random generators, no remembered fake results, torch's warnings.
+    """
+    fixing = applied(cache) if fixes == "on" else contextlib.nullcontext(Applied({}))
+    _forget_fake_results()
+    with preserved(job.program, job.args, job.kwargs), fixing as fixed, _torch_warnings():
+        yield fixed
 
 
 def _refuse_lazy(program: Any) -> None:
