@@ -1,9 +1,9 @@
-"""Named bodies of higher-order operators: identical ones once, numbered by first use."""
+"""What the graphs of one file share: bodies of higher-order operators, named once each, and tensors behind digests."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from guard.ir.graph import Body
 from guard.ir.printer import print_graph
@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 class Bodies:
     """The bodies of one file."""
 
+    constants: dict[str, Any]
+    """Tensor by the text of its digest: the file does not hold their bytes."""
+
     def __init__(self) -> None:
         self._by_text: dict[str, Graph] = {}
         self._effectful: set[str] = set()
+        self.constants = {}
 
     def add(self, graph: Graph) -> Body:
         """Name a body; one with the same text has the same name."""

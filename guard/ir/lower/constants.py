@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from typing import TYPE_CHECKING
 
 import torch
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
+from guard.ir.digest import digest_text
 from guard.ir.graph import Arg, Digest
 
 if TYPE_CHECKING:
@@ -28,10 +28,19 @@ def constant_arg(tensor: torch.Tensor) -> Arg:
         return NO_BYTES
     if tensor.layout != torch.strided or tensor.is_quantized:
         return Digest(f"layout:{tensor.layout}".replace("torch.", ""))
-    plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
+    plain = _plain(tensor)
     if plain.numel() <= INLINE and plain.dtype in _LISTED:
         return _nested(plain.tolist())
-    return Digest("sha256:" + _sha256(plain))
+    return Digest(digest_text(_chunks(plain)))
+
+
+def bytes_of(tensor: torch.Tensor) -> bytes:
+    """The bytes that the digest of a constant stands for: row-major, as its dtype lies in memory."""
+    return b"".join(_chunks(_plain(tensor)))
+
+
+def _plain(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
 
 
 _LISTED = {
@@ -42,13 +51,6 @@ _LISTED = {
 
 def _nested(values: object) -> Arg:
     return tuple(_nested(v) for v in values) if isinstance(values, list) else values  # type: ignore[return-value]
-
-
-def _sha256(plain: torch.Tensor) -> str:
-    digest = hashlib.sha256()
-    for chunk in _chunks(plain):
-        digest.update(chunk)
-    return digest.hexdigest()[:32]
 
 
 def _chunks(plain: torch.Tensor, size: int = 1 << 24) -> Iterator[bytes]:

@@ -9,7 +9,8 @@ import torch
 
 from guard.errors import UsageError
 from guard.ir.collector import without_collection
-from guard.ir.graph import Arg, Body, Graph, Input, Node, Output, Ref
+from guard.ir.digest import file_name
+from guard.ir.graph import Arg, Body, Digest, Graph, Input, Node, Output, Ref
 from guard.ir.lower.bodies import Bodies
 from guard.ir.lower.calls import Calls, alias_bases
 from guard.ir.lower.constants import constant_arg
@@ -111,7 +112,10 @@ class Walk:
         known = self._context.lifted.get(id(value))
         if known is None:
             result = self._calls.name_results(node, (self._types.of(value),))
-            self._nodes.append(Node(result, "constant", (constant_arg(value),)))
+            arg = constant_arg(value)
+            if type(arg) is Digest and file_name(arg.text) is not None:
+                self._bodies.constants[arg.text] = value
+            self._nodes.append(Node(result, "constant", (arg,)))
             return
         lifted = self._lifted.get(id(value))
         if lifted is None:

@@ -39,7 +39,7 @@ class Source:
     namespaces: frozenset[str] = NAMESPACES
     """Of operators: torch's, and those that current's capture contains."""
     constants: Mapping[str, torch.Tensor] = field(default_factory=dict)
-    """Current's, by digest."""
+    """Current's, by digest; their bytes are what counts."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Of symbols: what an argument that is an expression becomes."""
 

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import re
+import math
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from guard.ir.digest import file_name
 from guard.ir.graph import Digest
-from guard.ir.lower.constants import INLINE, constant_arg
+from guard.ir.lower.constants import INLINE
 from guard.ir.rebuild.arguments import device_of, dtype_of
+from guard.ir.rebuild.expressions import value_of
 from guard.ir.rebuild.refusal import RefusedError
 from guard.ir.types import TensorType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from guard.ir.graph import Node
-
-_DIGEST = re.compile(r"sha256:[0-9a-f]{32}")
+    from guard.ir.graph import Node, Program
 
 
-def constants_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Tensors that a captured module carries, by their digest: what a baseline's digests may stand for."""
-    tensors = [*module.parameters(), *module.buffers(), *vars(module).values()]
-    found = {}
-    for tensor in tensors:
-        digest = constant_arg(tensor) if isinstance(tensor, torch.Tensor) else None
-        if isinstance(digest, Digest):
-            found[digest.text] = tensor.detach()
-    return found
+def digests_of(program: Program) -> tuple[str, ...]:
+    """Digests of a program's constants, those of its bodies too; each once."""
+    graphs = (*program.graphs, *program.bodies)
+    args = (node.args[0] for graph in graphs for node in graph.nodes if node.target == "constant" and node.args)
+    return tuple(dict.fromkeys(arg.text for arg in args if type(arg) is Digest))
 
 
 def constant(node: Node, device: str, known: Mapping[str, torch.Tensor]) -> torch.Tensor:
@@ -46,18 +42,24 @@ def constant(node: Node, device: str, known: Mapping[str, torch.Tensor]) -> torc
     if len(node.results) != 1 or len(node.args) != 1 or not isinstance(node.results[0].type, TensorType):
         raise RefusedError("a constant has one tensor and one value")
     wanted, value = node.results[0].type, node.args[0]
-    tensor = _known(value.text, known) if type(value) is Digest else _inline(value, wanted, device)
+    tensor = _known(value.text, wanted, device, known) if type(value) is Digest else _inline(value, wanted, device)
     if tuple(tensor.shape) != wanted.shape or tensor.dtype != dtype_of(wanted.dtype):
         raise RefusedError(f"wanted a constant of shape {list(wanted.shape)}, got {list(tensor.shape)}")
     return tensor
 
 
-def _known(digest: str, known: Mapping[str, torch.Tensor]) -> torch.Tensor:
-    if digest in known:
-        return known[digest]
-    if _DIGEST.fullmatch(digest):
-        raise RefusedError(f'the bytes of constant "{digest}" are not in the file, and no capture is at hand')
-    raise RefusedError(f'constant "{digest}" has no bytes')
+def _known(digest: str, wanted: TensorType, device: str, known: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    """A copy of current's bytes, read as the text says: two texts may read the same bytes differently."""
+    if file_name(digest) is None:
+        raise RefusedError(f'constant "{digest}" has no bytes')
+    if digest not in known:
+        raise RefusedError(f'constant "{digest}" is not among current\'s')
+    dtype, plain = dtype_of(wanted.dtype), known[digest].detach().resolve_conj().resolve_neg().cpu().contiguous()
+    raw = plain.reshape(-1).view(torch.uint8)
+    shape = [value_of(size, {}) for size in wanted.shape]
+    if raw.numel() != math.prod(shape) * dtype.itemsize:
+        raise RefusedError(f"wanted a constant of shape {list(wanted.shape)}, got {raw.numel()} bytes")
+    return _strided(raw.clone().view(dtype).reshape(shape).to(device_of(wanted.device or device)), wanted)
 
 
 def _inline(value: Any, wanted: TensorType, device: str) -> torch.Tensor:
@@ -69,7 +71,12 @@ def _inline(value: Any, wanted: TensorType, device: str) -> torch.Tensor:
     except (RuntimeError, TypeError, ValueError) as error:
         raise RefusedError(f"constant: {error}") from error
     made = made.reshape(wanted.shape) if made.numel() == 0 else made
-    if wanted.stride is None or tuple(made.shape) != wanted.shape:
+    return made if tuple(made.shape) != wanted.shape else _strided(made, wanted)
+
+
+def _strided(made: torch.Tensor, wanted: TensorType) -> torch.Tensor:
+    """Lay a constant out as its type says."""
+    if wanted.stride is None:
         return made
     return torch.empty_strided(wanted.shape, wanted.stride, dtype=made.dtype, device=made.device).copy_(made)
 

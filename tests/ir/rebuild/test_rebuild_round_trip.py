@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,13 @@ from torch._higher_order_ops.while_loop import while_loop
 
 from guard.ir.graph import Program
 from guard.ir.lower.bodies import Bodies
+from guard.ir.lower.constants import bytes_of
+from guard.ir.lower.context import Context
 from guard.ir.lower.walk import lower_graph
 from guard.ir.parser import parse_bytes, parse_program
 from guard.ir.printer import print_program
 from guard.ir.rebuild.build import Source, rebuild
-from guard.ir.rebuild.constants import constants_of
+from guard.ir.rebuild.constants import digests_of
 from guard.ir.rebuild.read_back import read_back
 from guard.ir.rebuild.refusal import RefusedError
 from guard.replay.state import same_bits
@@ -137,7 +140,7 @@ def test_a_program_comes_back_and_computes_the_same_bits(name: str) -> None:
     text = print_program(Program("a::b", "t", (graph,), bodies.all()))
     program = parse_program(text)
 
-    again = rebuilt(program, constants=constants_of(module))[context.name]
+    again = rebuilt(program, constants=bodies.constants)[context.name]
 
     assert print_program(read_back(program, {context.name: again})) == text
     _same_runs(module, again, graph, args, function)
@@ -163,15 +166,49 @@ def _same_runs(module: Any, again: Any, graph: Any, args: tuple[Any, ...], funct
         assert same_bits(wanted, got) if isinstance(wanted, torch.Tensor) else wanted == got
 
 
-def test_a_digest_without_its_bytes_is_not_rebuilt() -> None:
+def test_a_digest_takes_the_bytes_of_current_and_nothing_else() -> None:
     ((module, context),) = make_fx.trace(MakeFx(), lambda x: x + BIG, (torch.ones(100),), {}).graphs
-    program = Program("a::b", "t", (lower_graph(module, context)[0],))
+    graph, bodies = lower_graph(module, context)
+    program = Program("a::b", "t", (graph,))
+    ((digest, tensor),) = bodies.constants.items()
 
-    with pytest.raises(RefusedError, match="no capture is at hand"):
+    assert (digests_of(program), digest) == ((digest,), f"sha256:{sha256(BIG.numpy().tobytes()).hexdigest()[:32]}")
+    with pytest.raises(RefusedError, match="is not among current's"):
         rebuilt(program)
-    other = {digest: torch.ones(3) for digest in constants_of(module)}
-    with pytest.raises(RefusedError, match="wanted a constant of shape"):
-        rebuilt(program, constants=other)
+    with pytest.raises(RefusedError, match="got 12 bytes"):
+        rebuilt(program, constants={digest: torch.ones(3)})
+    raw = torch.frombuffer(bytearray(bytes_of(tensor)), dtype=torch.uint8)
+    made = rebuilt(program, constants={digest: raw})["main"]
+    assert same_bits(made(torch.zeros(100))[0], BIG)
+    # a graph that writes its constant leaves the user's tensor as it was
+    made.attribute_0.add_(1)
+    assert same_bits(tensor, torch.linspace(0, 1, 100))
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.arange(70).reshape(7, 10).T,
+        torch.linspace(0, 1, 65, dtype=torch.bfloat16),
+        torch.arange(66) % 2 == 0,
+        torch.zeros(0, 4, dtype=torch.float8_e4m3fn),
+        torch.randn(70, dtype=torch.complex64).conj(),
+    ],
+    ids=["strided", "bfloat16", "bool", "empty", "conjugate"],
+)
+def test_a_constant_of_any_dtype_and_layout_comes_back(tensor: torch.Tensor) -> None:
+    graph = torch.fx.Graph()
+    made = graph.get_attr("c")
+    made.meta["val"] = tensor
+    graph.output((made,))
+    module = torch.fx.GraphModule({"c": tensor}, graph)
+    lowered, bodies = lower_graph(module, Context("main"))
+
+    (got,) = rebuilt(Program("a::b", "t", (lowered,)), constants=bodies.constants)["main"]()
+
+    assert (got.dtype, got.shape) == (tensor.dtype, tensor.shape)
+    assert got.numel() == 0 or same_bits(got, tensor.resolve_conj())
+    assert got.numel() == 0 or got.stride() == tensor.stride()
 
 
 def test_an_effect_that_the_operator_does_not_have_reads_back_differently() -> None:
