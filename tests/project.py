@@ -26,6 +26,7 @@ class Captured:
     program: Program
     engaged: tuple = ()
     sources: tuple = ()
+    constants: tuple = ()
 
 @dataclass(frozen=True)
 class Job:
@@ -58,7 +59,7 @@ def capture(job, *, check, fixes="on", cache=None):
     return Captured(Program(**header, graphs=(graph,)), engaged, (file,))
 
 def lower_module(graph_module, *, check):
-    return capture(Job(None, lambda: graph_module, (), {}), check=check).program
+    return Captured(capture(Job(None, lambda: graph_module, (), {}), check=check).program)
 
 class Meshes:
     closed = 0

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from guard.baselines import constants
 from guard.baselines.disk import open_state, prune, remove, write_whole
 from guard.baselines.names import SUFFIX, relative_path
 from guard.errors import GuardError
@@ -135,6 +136,8 @@ def drop_file(config: Config, meta: Path) -> bool:
     remove(meta, folder(config))
     remove(text, folder(config))
     prune(meta.parent, folder(config))
+    if not any(folder(config).glob("*")):
+        constants.forget(config)
     return there
 
 

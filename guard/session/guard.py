@@ -145,8 +145,8 @@ class Guard:
             with self.setting.watch.phase("tracing"):
                 captured = run(check, self.setting.fixes)
             with self.setting.watch.phase("comparing"):
-                program = captured if not recapture else captured.program
-                outcome = self._judge(check, program, () if not recapture else captured.sources)
+                program = captured.program
+                outcome = self._judge(check, captured)
             if recapture and captured.engaged and self.setting.fixes == "on":
                 with self.setting.watch.phase("tracing without fixes"):
                     bare = run(check, "off")
@@ -169,7 +169,8 @@ class Guard:
             raise self._refuse(check, f"{problem} would share this baseline", tip)
         return check
 
-    def _judge(self, check: str, program: Program, sources: tuple[str, ...]) -> Outcome:
+    def _judge(self, check: str, captured: Any) -> Outcome:
+        program: Program = captured.program
         text = print_program(program)
         store = Store(self.setting.config)
         baseline = store.read(check)
@@ -184,7 +185,9 @@ class Guard:
             for f in findings
         )
         own = self.test.source.rpartition(":")[0]
-        written = record.write(self.setting, check, text, (*sources, own), baseline)
+        written = record.write(self.setting, check, text, (*captured.sources, own), baseline)
+        if baseline is not None:
+            record.keep(self.setting, captured.constants)
         return Outcome(check, self.test.nodeid, findings, pending=written)
 
     def _add(self, outcome: Outcome) -> None:

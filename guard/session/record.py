@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from guard.baselines.constants import MAX_ONE
+from guard.baselines.constants import keep as keep_constant
 from guard.baselines.pending import Meta, digest, digests, drop_pending, pending_path, write_pending
 from guard.environment import torch_version
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from guard.session.setting import Setting
 
@@ -35,6 +37,18 @@ def write(setting: Setting, check: str, text: str, sources: Iterable[str | Path]
     except GuardError:
         # another worker's check that holds may have pruned the folder between its making and its use
         return write_pending(setting.config, check, text, meta)
+
+
+def keep(setting: Setting, constants: Mapping[str, Any]) -> None:
+    """Keep the bytes of current's large constants for ``guard bench``, which says of those that are not there."""
+    if not constants:
+        return
+    from guard.ir.lower.constants import bytes_of
+
+    with suppress(OSError):
+        for digest, tensor in constants.items():
+            if tensor.nbytes <= MAX_ONE:
+                keep_constant(setting.config, digest, bytes_of(tensor))
 
 
 def forget(setting: Setting, check: str) -> None:

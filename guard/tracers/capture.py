@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -28,7 +28,7 @@ from guard.tracers.parameters import lifted
 from guard.tracers.state import modes_off, preserved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from guard.ir.graph import Graph
@@ -51,6 +51,8 @@ class Captured:
     """Fixes that did something while this was traced."""
     sources: tuple[str, ...] = ()
     """Files of the user's code that the trace ran through."""
+    constants: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    """Those that the text has the digest of, by it."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def capture(job: Job, *, check: str, fixes: str = "on", cache: Path | None = Non
     with prepared(job, fixes=fixes, cache=cache) as fixed, sources.recorded() as seen:
         found = _traced(job, header)
     files = seen.files | _own_file(job.program)
-    return Captured(found, fixed.engaged(), tuple(sorted(files)))
+    return replace(found, engaged=fixed.engaged(), sources=tuple(sorted(files)))
 
 
 @contextlib.contextmanager
@@ -116,7 +118,7 @@ def _forget_fake_results() -> None:
         clear()
 
 
-def _traced(job: Job, header: Program) -> Program:
+def _traced(job: Job, header: Program) -> Captured:
     try:
         traced = job.trace()
     except BaseException as error:
@@ -124,19 +126,19 @@ def _traced(job: Job, header: Program) -> Program:
             raise
         failed = classify(error, program=job.program)
         with modes_off():
-            return replace(header, error=failed, partial=_partial(error))
+            return Captured(replace(header, error=failed, partial=_partial(error)))
     with modes_off():
         return lower(traced.graphs, header, traced.events)
 
 
-def lower(graphs: Any, header: Program, events: tuple[Any, ...] = ()) -> Program:
+def lower(graphs: Any, header: Program, events: tuple[Any, ...] = ()) -> Captured:
     """Lower every graph of a capture into one file's program."""
     bodies = Bodies()
     lowered = tuple(lower_graph(module, context, bodies)[0] for module, context in graphs)
-    return Program(header.check, header.tracer, lowered, bodies.all(), events)
+    return Captured(Program(header.check, header.tracer, lowered, bodies.all(), events), constants=bodies.constants)
 
 
-def lower_module(module: torch.fx.GraphModule, *, check: str) -> Program:
+def lower_module(module: torch.fx.GraphModule, *, check: str) -> Captured:
     """Lower a graph that the user's own pipeline captured.
 
     Raises:

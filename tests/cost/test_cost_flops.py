@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def capture(program: Callable[..., Any], *args: Any, mode: str = "real") -> Program:
-    return lower_module(make_fx(program, tracing_mode=mode)(*args), check="a::b")
+    return lower_module(make_fx(program, tracing_mode=mode)(*args), check="a::b").program
 
 
 def convolve(x: torch.Tensor, w: torch.Tensor) -> Any:

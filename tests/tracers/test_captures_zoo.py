@@ -119,7 +119,7 @@ class Scaled(nn.Module):
 
 
 def test_a_graph_of_the_users_has_parameters_and_no_digest_of_them() -> None:
-    graph = lower_module(torch.fx.symbolic_trace(Scaled()), check="a::b").graphs[0]
+    graph = lower_module(torch.fx.symbolic_trace(Scaled()), check="a::b").program.graphs[0]
 
     assert [(value.role, value.name) for value in graph.inputs] == [
         ("input", "x"), ("parameter", "weight"), ("buffer", "offset"),
@@ -131,7 +131,7 @@ def test_a_graph_of_the_users_keeps_the_values_of_constants() -> None:
 
     module = make_fx(lambda x: x + torch.tensor([1.0, 2.0]))(torch.ones(2))
 
-    assert "constant([1.0, 2.0])" in print_program(lower_module(module, check="a::b"))
+    assert "constant([1.0, 2.0])" in print_program(lower_module(module, check="a::b").program)
 
 
 def test_a_graph_that_reaches_for_nothing_is_refused() -> None:
@@ -154,7 +154,7 @@ def test_a_message_that_torch_wrote_holds_no_names() -> None:
     module = torch.export.export(Cut(), (torch.ones(9), torch.tensor(3))).graph_module
 
     assert 'aten._assert_scalar.default(%1, "Runtime assertion failed")' in print_program(
-        lower_module(module, check="a::b")
+        lower_module(module, check="a::b").program
     )
 
 
@@ -208,6 +208,6 @@ def test_a_submesh_that_a_warm_cache_asks_for_is_no_node(meshes: Meshes) -> None
     submesh = graph.call_function(get_submesh, (mesh, [0]))
     submesh.meta["val"] = mesh.meta["val"]["tp"]
     graph.output((submesh,))
-    lowered = lower_module(torch.fx.GraphModule(nn.Module(), graph), check="a::b").graphs[0]
+    lowered = lower_module(torch.fx.GraphModule(nn.Module(), graph), check="a::b").program.graphs[0]
 
     assert (lowered.inputs, lowered.nodes, lowered.outputs) == ((), (), ())
