@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SUFFIX = ".graph"
+COST_SUFFIX = ".cost.json"
 MAX_BYTES = 100
 _PREFIX = "test_"
 # What no file name may hold: control and invisible characters, and lone surrogates. Listed rather than asked of
@@ -94,6 +95,11 @@ def relative_path(check: str) -> str:
     if not separator:
         return _file(module)
     return "/".join((*(_folder(part) for part in module.split("/")), _file(test)))
+
+
+def cost_path(check: str) -> str:
+    """Return the path of the trace cost, beside the baseline."""
+    return relative_path(check).removesuffix(SUFFIX) + COST_SUFFIX
 
 
 def _folder(part: str) -> str:

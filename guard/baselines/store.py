@@ -9,7 +9,8 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from guard.baselines.names import SUFFIX, check_of, quoted, relative_path
+from guard.baselines.names import COST_SUFFIX, SUFFIX, check_of, cost_path, quoted, relative_path
+from guard.baselines.read_costs import MAX_BYTES
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
@@ -53,11 +54,35 @@ class Store:
         Raises:
             GuardError: The file is there and cannot be read.
         """
-        path = self.path(check)
+        return self._bytes(self.path(check))
+
+    def cost_path(self, check: str) -> Path:
+        """Return where a check's accepted trace cost is or would be."""
+        return self.config.baselines / cost_path(check)
+
+    def read_cost(self, check: str) -> bytes | None:
+        """Return the bytes of a check's trace cost, None where there is none; of one that is too large, its beginning.
+
+        Raises:
+            GuardError: The file is there and cannot be read.
+        """
+        return self._bytes(self.cost_path(check), MAX_BYTES + 1)
+
+    def costs(self) -> tuple[Path, ...]:
+        """Return every file with a trace cost in the order of paths.
+
+        Raises:
+            GuardError: A folder cannot be read.
+        """
+        found = (Path(folder, name) for folder, _, names in self._walk() for name in names)
+        return tuple(sorted(path for path in found if path.name.endswith(COST_SUFFIX)))
+
+    def _bytes(self, path: Path, most: int = -1) -> bytes | None:
         try:
             if not S_ISREG(path.stat().st_mode):  # opening a pipe waits for ever
                 raise GuardError(f'"{self.shown(path)}" cannot be read: it is no file')
-            return path.read_bytes()
+            with path.open("rb") as stream:
+                return stream.read(most)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
