@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from guard.specs import AotJoint, Compile, MakeFx
+    from guard.specs import AotJoint, Compile, MakeFx, Sizes
 
-__all__ = ["AotJoint", "Compile", "MakeFx", "__version__"]
+__all__ = ["AotJoint", "Compile", "MakeFx", "Sizes", "__version__"]
 
 __version__ = "0.1.0"
 

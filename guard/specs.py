@@ -48,3 +48,31 @@ class Compile:
 
 
 Tracer: TypeAlias = "MakeFx | AotJoint | Compile"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What to trace at three sizes, so that a tracer whose work grows faster than the program is seen.
+
+    ``guard.check(..., sizes=Sizes(lambda n: (chain(n), (x,))))``: the program of a size, and its arguments.
+    """
+
+    make: Callable[[int], tuple[Callable[..., Any], tuple[Any, ...]]]
+    at: tuple[int, int, int] = (8, 16, 32)
+    """In geometric progression: then a constant part does not move the exponent."""
+
+    def __post_init__(self) -> None:
+        """Refuse sizes from which no exponent can be told."""
+        if not callable(self.make):
+            raise UsageError(f"Sizes: wanted a function of the size, got {type(self.make).__name__}")
+        object.__setattr__(self, "at", tuple(self.at))
+        if not _is_progression(self.at):
+            raise UsageError(f"Sizes: wanted at= three sizes in geometric progression, as (8, 16, 32), got {self.at}")
+
+
+def _is_progression(at: tuple[object, ...]) -> bool:
+    sizes = [size for size in at if isinstance(size, int) and not isinstance(size, bool)]
+    if len(sizes) != len(at) or len(sizes) != 3:  # noqa: PLR2004 - as many as an exponent needs
+        return False
+    low, middle, high = sizes
+    return 0 < low < middle and middle * middle == low * high

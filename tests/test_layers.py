@@ -30,7 +30,7 @@ FLOORS = (
     ("errors",),
 )
 FLOOR = {room: len(FLOORS) - level for level, rooms in enumerate(FLOORS) for room in rooms}
-TORCH_ROOMS = ("tracers", "replay", "ir/lower", "ir/rebuild", "cost/flops", "cost/run")
+TORCH_ROOMS = ("tracers", "replay", "ir/lower", "ir/rebuild", "cost/flops", "cost/run", "cost/trace")
 # (t) rooms are imported inside functions, and only here.
 TORCH_ROOM_CALLERS = {"session", "commands", "pytest_plugin"}
 TORCH = {"torch", "functorch", "numpy", "sympy"}
