@@ -12,16 +12,17 @@ from filelock import FileLock, Timeout
 
 from guard import environment
 from guard.baselines import pending, reasons
-from guard.baselines.disk import drop_leftovers, open_state, remove, write_whole
+from guard.baselines.disk import drop_leftovers, open_state, write_whole
 from guard.baselines.names import quoted
 from guard.baselines.pending import Broken, Pending
 from guard.baselines.store import Store
-from guard.errors import GraphSyntaxError, GuardError, UsageError
-from guard.ir.parser import parse_bytes
+from guard.baselines.take import plan
+from guard.errors import GuardError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from guard.baselines.take import Plan
     from guard.config import Config
 
 LOCK_SECONDS = 60.0
@@ -146,57 +147,31 @@ def _accept_one(config: Config, check: str, reason: str) -> Accepted:
     if isinstance(found, Broken):
         return _refused(check, f"its pending file is not right: {found.problem}", f"guard check {quoted(check)}")
     store = Store(config)
-    baseline = store.read(check)
-    if baseline == found.text:  # an accept that was killed after its write, or the same capture twice
-        return _settle(config, found, reason)
-    refusal = _refusal(store, found, baseline)
-    if refusal is not None:
-        return _refused(check, refusal, f"guard check {quoted(check)}")
-    return _take(store, found, reason)
+    planned = plan(store, found)
+    if planned.refusal is not None:
+        return _refused(check, planned.refusal, f"guard check {quoted(check)}")
+    return _take(store, found, planned, reason)
 
 
 def _refused(check: str, why: str, fix: str) -> Accepted:
     return Accepted(refused=(f"{quoted(check)}: {why}; run: {fix}",))
 
 
-def _refusal(store: Store, found: Pending, baseline: bytes | None) -> str | None:
-    """Say why a pending capture must not become the baseline, None where it may."""
-    if found.meta.fixes == "off":
-        return "it was captured with --fixes off"
-    if (None if baseline is None else pending.digest(baseline)) != found.meta.baseline:
-        return "the baseline has changed since the check ran"
-    if not _inside(store.path(found.check), store.config.baselines):
-        return f'"{store.shown(store.path(found.check))}" leads out of the baselines folder'
-    return None if found.text is None else _wrong_text(found.check, found.text, store.shown(store.path(found.check)))
-
-
-def _inside(path: Path, top: Path) -> bool:
-    """Tell whether no link on the way leads elsewhere; the file itself is replaced, never followed."""
-    return path.parent.resolve().is_relative_to(top.resolve())
-
-
-def _wrong_text(check: str, text: bytes, shown: str) -> str | None:
-    try:
-        program = parse_bytes(text, shown)
-    except GraphSyntaxError as error:
-        return f"its pending file does not parse ({error.problem})"
-    return None if program.check == check else f"its pending file holds check {quoted(program.check)}"
-
-
-def _take(store: Store, found: Pending, reason: str) -> Accepted:
-    path, config = store.path(found.check), store.config
-    shown = (store.shown(path),)
+def _take(store: Store, found: Pending, planned: Plan, reason: str) -> Accepted:
+    config = store.config
     warnings = tuple(f"{text}; run: guard check {quoted(found.check)}" for text in moved_sources(config, found))
-    if found.text is None:
-        remove(path, config.baselines)
-        return Accepted(removed=shown, warnings=warnings) + _settle(config, found, reason)
-    write_whole(path, found.text)
-    return Accepted(written=shown, warnings=warnings) + _settle(config, found, reason)
+    planned.carry_out(config.baselines)
+    written = tuple(store.shown(path) for path, data in planned.writes if data is not None)
+    removed = tuple(store.shown(path) for path, data in planned.writes if data is None)
+    said = warnings if planned.writes else ()  # an accept that was killed after its write, or the same capture twice
+    return Accepted(written=written, removed=removed, warnings=said) + _settle(config, found, reason)
 
 
 def _settle(config: Config, found: Pending, reason: str) -> Accepted:
     """Finish what a written baseline began; after a kill the pending file is there to do it again."""
-    recorded = _record_reason(config, found.check, reason)
+    # a trace cost that is accepted without a reason leaves the graph's standing
+    kept = found.meta.action == "cost" and not reason
+    recorded = () if kept else _record_reason(config, found.check, reason)
     recorded += () if found.text is None else _record_environment(config, found)
     pending.drop_pending(config, found.check)
     return Accepted(written=recorded, settled=(found.check,))

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from guard.baselines import constants
 from guard.baselines.disk import open_state, prune, remove, write_whole
-from guard.baselines.names import SUFFIX, relative_path
+from guard.baselines.names import COST_SUFFIX, SUFFIX, relative_path
+from guard.baselines.read_costs import MAX_BYTES as MAX_COST_BYTES
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
@@ -34,11 +35,16 @@ class Meta:
     """Full version that captured it."""
     baseline: str | None
     """Digest of the baseline that it was compared with; None where there was none."""
-    action: Literal["record", "remove"] = "record"
+    action: Literal["record", "remove", "cost"] = "record"
+    """``cost``: the graph holds, and only its trace cost is to be written."""
     fixes: Literal["on", "off"] = "on"
     device: str = "cpu"
     sources: Mapping[str, str] | tuple[()] = ()
     """Relative path -> digest of the files whose code the capture ran."""
+    cost: str | None = None
+    """Environment whose trace cost waits, a section of a cost file; None where none does."""
+    cost_baseline: str | None = None
+    """Digest of the section that it was compared with (costs.bound); None where there was none."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,9 @@ class Pending:
     check: str
     meta: Meta
     text: bytes | None
-    """The file to be; None for the action ``remove``."""
+    """The file to be; None unless the action is ``record``."""
+    cost: bytes | None = None
+    """A cost file with the one section to be; None where none waits."""
 
 
 @dataclass(frozen=True)
@@ -84,27 +92,49 @@ def pending_path(config: Config, check: str) -> Path:
     return folder(config) / relative_path(check)
 
 
-def write_pending(config: Config, check: str, text: str | None, meta: Meta) -> str:
+def pending_cost_path(config: Config, check: str) -> Path:
+    """Return the file with the trace cost that ``guard accept`` would take for a check."""
+    return _cost_path(pending_path(config, check))
+
+
+def write_pending(config: Config, check: str, text: str | None, meta: Meta, cost: bytes | None = None) -> str:
     """Keep what a check saw, in place of what it saw before; return the file's path relative to the root.
+
+    Args:
+        config: the project.
+        check: its id.
+        text: the graphs; None where the action is not ``record``.
+        meta: what they are bound to.
+        cost: a cost file with one section, where a trace cost waits.
 
     Raises:
         GuardError: The state folder cannot be written.
     """
     path = pending_path(config, check)
     data = None if text is None else text.encode()
-    record = {"check": check, "text": None if data is None else digest(data), **asdict(meta)}
+    record = {"check": check, "text": _digest(data), "cost_text": _digest(cost), **asdict(meta)}
     record["sources"] = dict(meta.sources)
     try:
         open_state(config.state)
-        if data is None:
-            path.unlink(missing_ok=True)
-        else:
-            write_whole(path, data)
+        _put(path, data)
+        _put(_cost_path(path), cost)
         # last: a kill between the two leaves a JSON whose digest refuses the text
         write_whole(_meta_path(path), json.dumps(record, indent=1).encode())
     except OSError as error:
         raise GuardError(f'"{path}" cannot be written: {error.strerror}') from error
-    return path.relative_to(config.root).as_posix()
+    shown = _cost_path(path) if meta.action == "cost" else path
+    return shown.relative_to(config.root).as_posix()
+
+
+def _put(path: Path, data: bytes | None) -> None:
+    if data is None:
+        path.unlink(missing_ok=True)
+    else:
+        write_whole(path, data)
+
+
+def _digest(data: bytes | None) -> str | None:
+    return None if data is None else digest(data)
 
 
 def read_pending(config: Config, check: str) -> Pending | Broken | None:
@@ -135,6 +165,7 @@ def drop_file(config: Config, meta: Path) -> bool:
     text = meta.with_name(meta.name.removesuffix(META))
     remove(meta, folder(config))
     remove(text, folder(config))
+    remove(_cost_path(text), folder(config))
     prune(meta.parent, folder(config))
     if not any(folder(config).glob("*")):
         constants.forget(config)
@@ -145,25 +176,37 @@ def _meta_path(path: Path) -> Path:
     return path.with_name(path.name + META)
 
 
+def _cost_path(path: Path) -> Path:
+    return path.with_name(path.name.removesuffix(SUFFIX) + COST_SUFFIX)
+
+
 def _read(config: Config, meta: Path) -> Pending | Broken:
     """Read one pair, trusting nothing: the folder is open to everything that runs in the project."""
     try:
         if meta.stat().st_size > MAX_META_BYTES:
             return Broken(meta, "its JSON is too large")
         record = json.loads(meta.read_bytes())
-        check, wanted, parsed = _fields(record)
+        check, wanted, wanted_cost, parsed = _fields(record)
         path = pending_path(config, check)
         if _meta_path(path) != meta:
             return Broken(meta, "it names a check whose file is another")
-        text = None if parsed.action == "remove" else path.read_bytes()
+        text = path.read_bytes() if parsed.action == "record" else None
+        cost = None if parsed.cost is None else _bounded(_cost_path(path))
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         return Broken(meta, f"it does not read ({type(error).__name__}: {error})")
-    if (None if text is None else digest(text)) != wanted:
+    if _digest(text) != wanted:
         return Broken(meta, "its text is not the one that was captured")
-    return Pending(check, parsed, text)
+    if _digest(cost) != wanted_cost:
+        return Broken(meta, "its trace cost is not the one that was counted")
+    return Pending(check, parsed, text, cost)
 
 
-def _fields(record: Any) -> tuple[str, str | None, Meta]:
+def _bounded(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return stream.read(MAX_COST_BYTES + 1)
+
+
+def _fields(record: Any) -> tuple[str, str | None, str | None, Meta]:
     """Check the types of a record.
 
     Raises:
@@ -171,17 +214,24 @@ def _fields(record: Any) -> tuple[str, str | None, Meta]:
     """
     record = dict(record)
     check, text, sources = record.pop("check"), record.pop("text"), record.pop("sources")
+    cost = record.pop("cost_text", None)
     meta = Meta(**record, sources=dict(sources))
     texts = (check, meta.torch, meta.device, *dict(meta.sources), *dict(meta.sources).values())
     if not all(isinstance(value, str) for value in texts):
         raise TypeError("wanted text")
-    if not all(value is None or isinstance(value, str) for value in (text, meta.baseline)):
+    if not all(value is None or isinstance(value, str) for value in (text, meta.baseline, *_cost_fields(meta, cost))):
         raise TypeError("wanted text or null")
     # they go into a TOML file
     if not _PLAIN.fullmatch(meta.torch) or not _PLAIN.fullmatch(meta.device):
         raise ValueError("a version or device that is none")
-    if meta.action not in ("record", "remove") or meta.fixes not in ("on", "off"):
+    if meta.action not in ("record", "remove", "cost") or meta.fixes not in ("on", "off"):
         raise ValueError("unknown action or fixes")
-    if (meta.action == "remove") != (text is None):
+    if (meta.action == "record") != (text is not None):
         raise ValueError("action and text do not agree")
-    return cast("str", check), cast("str | None", text), meta
+    if (meta.cost is None) != (cost is None) or (meta.action == "cost" and cost is None):
+        raise ValueError("action and cost do not agree")
+    return cast("str", check), cast("str | None", text), cast("str | None", cost), meta
+
+
+def _cost_fields(meta: Meta, cost: object) -> tuple[object, ...]:
+    return meta.cost, meta.cost_baseline, cost
