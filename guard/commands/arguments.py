@@ -171,6 +171,11 @@ def _show_flags(made: Parser) -> None:
     _format(made)
 
 
+def _verify_flags(made: Parser) -> None:
+    made.add_argument("files", nargs="*", metavar="FILE", help="baselines and check modules to speak of; all without")
+    _format(made)
+
+
 def _review_flags(made: Parser) -> None:
     _ids(made, "checks to review, everything that is pending without")
     made.add_argument("--list", action="store_true", help="list what is pending, each cause once; asks nothing")
@@ -232,6 +237,7 @@ _VERBS = {
     "update": Arguments(_update_flags, _update_options),
     "list": Arguments(_list_flags, _make(options.ListOptions)),
     "show": Arguments(_show_flags, _make(options.ShowOptions)),
+    "verify": Arguments(_verify_flags, _make(options.VerifyOptions)),
     "review": Arguments(_review_flags, _make(options.ReviewOptions)),
     "diff": Arguments(_diff_flags, _make(options.DiffOptions)),
     "bench": Arguments(_bench_flags, _make(options.BenchOptions)),

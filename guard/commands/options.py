@@ -99,6 +99,15 @@ class ShowOptions:
 
 
 @dataclass(frozen=True)
+class VerifyOptions:
+    """``guard verify``."""
+
+    files: tuple[str, ...] = ()
+    """Files and folders to speak of, relative to the working directory; everything without."""
+    format: Format = "text"
+
+
+@dataclass(frozen=True)
 class ReviewOptions:
     """``guard review``."""
 

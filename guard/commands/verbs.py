@@ -50,6 +50,11 @@ VERBS = {
         ('guard show "nested_trace::expand[real-fake]"', 'guard show "nested_trace::expand[real-fake]" --cost'),
         "show:show",
     ),
+    "verify": Verb(
+        "Say whether the baselines are fit to be committed: texts, places, checks, staging. Imports no torch.",
+        ("guard verify", "guard verify baselines/nested_trace", "guard verify --format json"),
+        "verify:verify",
+    ),
     "review": Verb(
         "Step through what waits to be accepted.",
         ("guard review", "guard review --list --format json", 'guard review accept "nested_trace::expand[real-fake]"'),

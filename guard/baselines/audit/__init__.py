@@ -1,0 +1,1 @@
+"""What can be said of the baselines without torch, pytest or a run: texts, places, checks, staging."""

@@ -1,0 +1,98 @@
+"""Baselines without a check, and checks without a baseline, by functions: parameters are pytest's to know."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+from guard.baselines.audit.fault import Fault
+from guard.baselines.audit.module import defines
+from guard.baselines.audit.texts import function_of
+from guard.baselines.names import quoted, short_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from guard.baselines.audit.module import Source, Test
+    from guard.baselines.audit.tree import Tree
+
+FIXTURE = "guard"
+
+
+class Held(NamedTuple):
+    """One baseline."""
+
+    check: str
+    path: str
+    """Relative to the project's root."""
+
+
+def home(tree: Tree, check: str) -> str | None:
+    """Return the path of the module that has a check's function, "" where the module does not parse, None for none."""
+    module, function = function_of(check)
+    found = tree.module(module)
+    if found is None:
+        return None
+    path, source = found
+    if source.problem is not None:
+        return ""
+    return path if defines(source, function) else None
+
+
+def orphans(tree: Tree, held: Iterable[Held]) -> Iterator[Fault]:
+    """Yield the baselines whose function is gone; one that may come from elsewhere is not."""
+    for check, path in held:
+        if home(tree, check) is None:
+            module, function = function_of(check)
+            found = tree.module(module)
+            why = f"its module {module} is gone" if found is None else f'"{found[0]}" has no {function}'
+            yield Fault(path, 2, "orphan", f"{quoted(check)} has no check: {why}", f"git rm -- {shlex.quote(path)}")
+
+
+def missing(tree: Tree, held: Sequence[Held], prefix: str) -> Iterator[Fault]:
+    """Yield the tests that use guard, are sure to run, and have no baseline; and the modules that do not parse.
+
+    Args:
+        tree: the check modules.
+        held: the baselines.
+        prefix: ``Config.checks_prefix``.
+    """
+    recorded = {function_of(one.check) for one in held}
+    for path, source in tree.tests():
+        if source.problem is not None:
+            line, said = source.problem
+            yield Fault(path, line, "module", f"does not parse: {said}", f"python -m py_compile {shlex.quote(path)}")
+            continue
+        conftests = tuple(tree.conftests(path))
+        if source.skips or any(one.hooks for one in conftests):
+            continue
+        for test in _guarded(source, conftests):
+            check = short_id(f"{path}::{test.name.replace('.', '::')}", prefix)
+            if function_of(check) not in recorded:
+                problem = f"{quoted(check)} uses guard and has no baseline"
+                yield Fault(path, test.line, "missing", problem, f"guard update {quoted(check)}")
+
+
+def _guarded(source: Source, conftests: tuple[Source, ...]) -> Iterator[Test]:
+    """Yield the tests that get the fixture, straight or through fixtures that are defined here."""
+    fixtures = {name: asks for one in (*conftests, source) for name, asks in one.fixtures}
+    last: dict[str, Test] = {test.name: test for test in source.tests}  # a second definition replaces the first
+    for test in last.values():
+        if test.certain and _reaches(test.asks, fixtures):
+            yield test
+
+
+def _reaches(asks: tuple[str, ...], fixtures: dict[str, tuple[str, ...]]) -> bool:
+    seen: set[str] = set()
+    waiting = list(asks)
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            if name == FIXTURE:  # the project's own ``guard``, which is made of guard's
+                return True
+            continue
+        if name == FIXTURE and name not in fixtures:
+            return True
+        seen.add(name)
+        waiting += fixtures.get(name, ())
+    return False
