@@ -19,6 +19,7 @@ KINDS = (
     "unreadable", # the baseline does not parse
     "error",      # the capture started to fail, or fails differently
     "drift",      # baseline and current differ
+    "trace-cost", # tracing does more than was accepted
     "works",      # the baseline is an error, and the capture now works
     "fix",        # policy: the capture needs a fix of guard's
     "missing",    # no baseline
@@ -57,6 +58,21 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """What became of a check's trace cost."""
+
+    state: str
+    """``holds``, ``worse``, ``better``; ``new`` where none was accepted, ``elsewhere`` where only under another
+    environment; ``none`` where nothing was counted."""
+    calls: int | None = None
+    """Call events of this run's capture."""
+    baseline: int | None = None
+    """Those that were accepted under this environment."""
+    said: str = ""
+    """Of ``better``, the note; of ``none``, the reason."""
+
+
+@dataclass(frozen=True)
 class Outcome:
     """One check's result: one call of ``guard.check``, or a test that never reached one."""
 
@@ -79,6 +95,8 @@ class Outcome:
     """Drifts that policy lets pass unseen."""
     policy: tuple[Rule, ...] = ()
     """The check's own rules, which come before the project's."""
+    counted: Counted | None = None
+    """Its trace cost; None where that was not asked for."""
 
     @property
     def status(self) -> str:
@@ -113,7 +131,8 @@ def outcome_from_json(data: dict[str, Any]) -> Outcome:
     found = {name: tuple(map(_finding, data[name])) for name in ("findings", "warned", "ignored")}
     plural = {name: tuple(data[name]) for name in ("needs", "notes")}
     policy = tuple(Rule(*row) for row in data["policy"])
-    return Outcome(**{**data, **plural, **found, "policy": policy})
+    counted = None if data.get("counted") is None else Counted(**data["counted"])
+    return Outcome(**{**data, **plural, **found, "policy": policy, "counted": counted})
 
 
 def _finding(data: dict[str, Any]) -> Finding:

@@ -23,6 +23,7 @@ CLASSES = (
     "order",
 )
 ANY = "any"  # in place of a class
+TRACE_COST = "trace-cost"  # a finding's kind that has rules as a class of drift has, and that ``any`` leaves alone
 CAUSES = ("torch", "code", "both", "unknown")
 ACTIONS = ("fail", "warn", "ignore")
 KEYS = ("action", "by", "reason")
@@ -32,7 +33,7 @@ class Rule(NamedTuple):
     """One line of a policy."""
 
     kind: str
-    """A class, or ``any``."""
+    """A class, ``any`` or ``trace-cost``."""
     action: str
     """One of ACTIONS."""
     by: str = ""
@@ -57,7 +58,7 @@ def parse(table: Mapping[str, object], where: str, others: tuple[str, ...] = ())
     Raises:
         UsageError: An unknown class, cause, action or key, an ignore without a reason, a rule that is never reached.
     """
-    known = (*CLASSES, ANY, *others)
+    known = (*CLASSES, ANY, TRACE_COST, *others)
     for kind in table:
         if kind not in known:
             raise UsageError(f'unknown class "{kind}" in {where}', _near(str(kind), known))
@@ -83,7 +84,8 @@ def projection(keep: Sequence[str]) -> tuple[Rule, ...]:
 def choose(rules: Sequence[Rule], kind: str, by: str) -> Rule:
     """Return the first rule that speaks of a drift of this class and cause ("" is unknown); without one it fails."""
     cause = by or "unknown"
-    matching = (rule for rule in rules if rule.kind in (kind, ANY) and rule.by in ("", cause))
+    kinds = (kind,) if kind == TRACE_COST else (kind, ANY)
+    matching = (rule for rule in rules if rule.kind in kinds and rule.by in ("", cause))
     return next(matching, STRICT)
 
 
@@ -132,6 +134,8 @@ def _rule(kind: str, value: object, where: str) -> Rule:
         if key not in KEYS:
             raise UsageError(f'unknown key "{key}" of "{kind}" in {where}', _near(str(key), KEYS))
     action = _word(table.get("action"), "action", ACTIONS, kind, where)
+    if kind == TRACE_COST and "by" in table:
+        raise UsageError(f'"{kind}" in {where}: counts are compared under one torch only, so it has no "by"')
     by = _word(table["by"], "cause", CAUSES, kind, where) if "by" in table else ""
     reason = table.get("reason", "")
     if not isinstance(reason, str) or not (reason.isprintable() and reason == reason.strip()):

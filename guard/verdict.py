@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from guard.findings import SKIPPED, Finding
-from guard.policy import choose, decided
+from guard.policy import TRACE_COST, choose, decided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,6 +75,8 @@ def judge_drifts(rules: Sequence[Rule], outcome: Outcome, *, final: bool = True)
 
 
 def _rule(rules: Sequence[Rule], finding: Finding, *, final: bool) -> Rule | None:
+    if finding.kind == TRACE_COST:
+        return choose(rules, TRACE_COST, "")
     if finding.kind != "drift":
         return None
     return choose(rules, finding.drift, finding.by) if final else decided(rules, finding.drift)

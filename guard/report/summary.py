@@ -21,6 +21,7 @@ NOUNS = {
     "unreadable": ("unreadable", "unreadable"),
     "error": ("error", "errors"),
     "drift": ("drift", "drifts"),
+    "trace-cost": ("costs more to trace", "cost more to trace"),
     "works": ("works now", "work now"),
     "fix": ("needs a fix", "need a fix"),
     "missing": ("missing", "missing"),

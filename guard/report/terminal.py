@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 # What the command on the last line of a finding answers; other kinds have a plain fix
 _LEAD = {
     "drift": "intended?",
+    "trace-cost": "intended?",
     "error": "intended?",
     "works": "intended?",
     "missing": "right?",
     "orphan": "meant to go?",
 }
-_NEWS = frozenset(("drift", "works", "fix", "missing", "orphan"))
+_NEWS = frozenset(("drift", "trace-cost", "works", "fix", "missing", "orphan"))
 _SIGNS = {"+ ": "added", "- ": "removed"}
 # A message of torch's may hold anything: it must not reach the terminal as a command
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
