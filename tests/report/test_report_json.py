@@ -5,16 +5,17 @@ import re
 from pathlib import Path
 from typing import Any
 
-from guard.findings import KINDS, Finding, Outcome, Run
+from guard.findings import KINDS, Counted, Finding, Outcome, Run
 from guard.report.json import render
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "json.md"
 DRIFT = Finding(
     "drift", "a::b", "+1 node", ("+ %2 \ud800",), 'guard accept "a::b"', "checks/test_a.py:3", "structure", "code"
 )
+COUNTED = Counted("holds", 1010, 1000)
 RUN = Run(
     (
-        Outcome("b::a", "checks/test_b.py::test_a", needs=("nested-isolation",), seconds=0.25),
+        Outcome("b::a", "checks/test_b.py::test_a", needs=("nested-isolation",), seconds=0.25, counted=COUNTED),
         Outcome("a::b", "checks/test_a.py::test_b", (DRIFT,), pending=".guard/pending/a/b.graph"),
     ),
     seconds=1.23456,
@@ -64,6 +65,7 @@ def test_the_whole_record() -> None:
                 "notes": [],
                 "seconds": 0.0,
                 "pending": ".guard/pending/a/b.graph",
+                "counted": None,
             },
             {
                 "check": "b::a",
@@ -77,6 +79,7 @@ def test_the_whole_record() -> None:
                 "notes": [],
                 "seconds": 0.25,
                 "pending": None,
+                "counted": {"state": "holds", "calls": 1010, "baseline": 1000, "said": ""},
             },
         ],
     }
