@@ -39,8 +39,11 @@ def count(config: Config, asked: int | str | None, files: Iterable[Path], select
 
 
 def environment() -> dict[str, str]:
-    """Return the variables to set for workers, but for those that the user has set."""
-    return {name: "1" for name in THREADS if name not in os.environ}
+    """Return the variables to set for workers: threads that the user has not set, and the hash seed whatever it is.
+
+    Calls are counted at one seed; tox sets another in each run.
+    """
+    return {name: "1" for name in THREADS if name not in os.environ} | {"PYTHONHASHSEED": "0"}
 
 
 def cores() -> int:

@@ -48,6 +48,11 @@ def test_threads_are_left_to_a_user_who_set_them(monkeypatch: pytest.MonkeyPatch
     assert found["MKL_NUM_THREADS"] == "1"
 
 
+def test_the_hash_seed_of_workers_is_zero_whatever_the_user_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "1234")
+    assert workers.environment()["PYTHONHASHSEED"] == "0"
+
+
 def test_a_group_without_a_limit_is_infinite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     limit = tmp_path / "memory.max"

@@ -7,7 +7,7 @@ from threading import get_ident
 from types import BuiltinFunctionType, MethodDescriptorType
 from typing import TYPE_CHECKING, Any
 
-from guard.cost.trace.tally import UNCOUNTED, Tally
+from guard.cost.trace.tally import Tally, uncounted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ class Watch:
     def callbacks(self, events: Any) -> dict[int, Callable[..., None]]:
         """Return a callback for each event that is needed."""
         entries = (events.PY_START, events.PY_RESUME, events.PY_THROW)
-        exits = (events.PY_RETURN, events.PY_UNWIND)
+        exits = (events.PY_RETURN, events.PY_YIELD, events.PY_UNWIND)
         return {**dict.fromkeys(entries, self.entered), events.CALL: self.called, **dict.fromkeys(exits, self.left)}
 
     def entered(self, code: CodeType, _offset: int, *_rest: Any) -> None:
@@ -73,7 +73,7 @@ class Watch:
 
     def _met(self, code: CodeType, key: int) -> None:
         self._codes[key] = code
-        if code.co_name in UNCOUNTED:
+        if uncounted(code):
             self._inside, self._depth = key, 1
         else:
             self._entries[key] = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from guard.cost.trace.tally import UNCOUNTED, Tally
+from guard.cost.trace.tally import Tally, uncounted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ def _hook(tally: Tally) -> Callable[[FrameType, str, Any], None]:
                 try:
                     entries[id(code)] += 1
                 except KeyError:
-                    if code.co_name in UNCOUNTED:
+                    if uncounted(code):
                         inside = frame
                     else:
                         entries[id(code)] = 1
