@@ -13,7 +13,7 @@ from guard.policy import Rule, parse
 
 FIXES = ("allow", "warn", "fail")
 FOLDERS = ("checks", "baselines")
-KEYS = (*FOLDERS, "fixes", "policy", "timeout", "workers")
+KEYS = (*FOLDERS, "fixes", "policy", "timeout", "trace_cost", "trace_tolerance", "workers")
 REASONS = ("optional", "required")
 POLICY = "[tool.guard.policy]"
 EXAMPLE = '[tool.guard]\n  checks = "checks"'
@@ -38,6 +38,10 @@ class Config:
     """What a drift is, by class and cause."""
     reasons: Literal["optional", "required"] = "optional"
     """Whether an accept says why."""
+    trace_cost: bool = True
+    """Whether ``guard check`` counts what tracing does."""
+    trace_tolerance: float | None = None
+    """Share by which a count may be higher than the accepted one; None: that which it was accepted with."""
 
     @property
     def checks_prefix(self) -> str:
@@ -119,6 +123,8 @@ def _config(root: Path, table: dict[str, Any]) -> Config:
         workers=_workers(table.get("workers", "auto")),
         policy=parse(rules, POLICY, others=("reasons",)),
         reasons=_reasons(rules.get("reasons", "optional")),
+        trace_cost=_switch("trace_cost", table.get("trace_cost", True)),
+        trace_tolerance=_tolerance(table.get("trace_tolerance")),
     )
 
 
@@ -154,6 +160,23 @@ def _fixes(value: object) -> Literal["allow", "warn", "fail"]:
     if value not in FIXES:
         raise _wrong("fixes", '"allow", "warn" or "fail"', value)
     return cast('Literal["allow", "warn", "fail"]', value)
+
+
+def _switch(key: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(key, "true or false", value)
+    return value
+
+
+def _tolerance(value: object) -> float | None:
+    if value is not None and not is_tolerance(value):
+        raise _wrong("trace_tolerance", "a share from 0 up to 1, such as 0.01 for 1 %", value)
+    return cast("float | None", value)
+
+
+def is_tolerance(value: object) -> bool:
+    """Tell whether something is a share by which a count may be higher."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1
 
 
 def _timeout(value: object) -> float:

@@ -106,7 +106,7 @@ OPEN = ("counts", "classes", "environment")
 
 
 def documented(page: Path) -> set[str]:
-    return set(re.findall(r"^\| `(\w+)`", page.read_text("utf-8"), re.MULTILINE))
+    return set(re.findall(r"^\| `([\w-]+)`", page.read_text("utf-8"), re.MULTILINE))
 
 
 def test_the_page_documents_every_key_and_kind() -> None:
