@@ -200,6 +200,9 @@ def _bench_flags(made: Parser) -> None:
     made.add_argument(
         "--quads", type=_positive, default=QUADS, metavar="N", help=f"measurements of each pair (default: {QUADS})"
     )
+    made.add_argument(
+        "--require-same-values", action="store_true", help="fail where current computes other values, or was not run"
+    )
     _format(made)
 
 

@@ -139,6 +139,8 @@ class BenchOptions:
     ids: tuple[str, ...] = ()
     quads: int = QUADS
     """ABBA quads that each pair of graphs is measured by."""
+    require_same_values: bool = False
+    """Fail where current computes other values, and where that is not known."""
     format: Format = "text"
 
 

@@ -71,7 +71,12 @@ VERBS = {
     ),
     "bench": Verb(
         "Run what drifted against its baseline, side by side: same values, and in what time?",
-        ("guard bench", 'guard bench "nested_trace::expand[real-fake]"', "guard bench --quads 50"),
+        (
+            "guard bench",
+            'guard bench "nested_trace::expand[real-fake]"',
+            "guard bench --quads 50",
+            "guard bench --require-same-values",
+        ),
         "bench:bench",
     ),
     "doctor": Verb(
