@@ -14,6 +14,7 @@ from guard.baselines.disk import open_state, write_whole
 from guard.ir.digest import digest_text, file_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from guard.config import Config
@@ -61,6 +62,11 @@ def read(place: Path, digest: str) -> bytes | None:
     except OSError:
         return None
     return data if digest_text((data,)) == digest else None
+
+
+def missing(config: Config, digests: Iterable[str]) -> tuple[str, ...]:
+    """Return those digests that stand for bytes which were not kept."""
+    return tuple(text for text in digests if (name := file_name(text)) and not (folder(config) / name).exists())
 
 
 def forget(config: Config) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from guard import verdict
+from guard.baselines import constants
 from guard.baselines.accept import moved_sources
 from guard.baselines.names import quoted
 from guard.baselines.pending import Broken, digest, read_pending
@@ -17,13 +19,13 @@ from guard.cost.paired import Benched
 from guard.drift.classify import changes
 from guard.environment import INSTALL, torch_problem, torch_version
 from guard.errors import GraphSyntaxError, TorchMissingError
+from guard.ir.digest import digests_of
 from guard.ir.parser import parse_bytes
 from guard.report import runs
 
 if TYPE_CHECKING:
     from guard.commands.options import BenchOptions
     from guard.config import Config
-    from guard.cost.paired import Paired
     from guard.ir.graph import Program
 
 MAX_LINES = 800_000
@@ -31,7 +33,7 @@ MAX_LINES = 800_000
 
 
 def bench(options: BenchOptions) -> int:
-    """Print a line a check; 1 where current is slower, 4 where there is no check.
+    """Print a line a check; 1 where current is slower, or as is asked for where values differ; 4 without a check.
 
     Raises:
         TorchMissingError: torch is absent or too old.
@@ -44,15 +46,17 @@ def bench(options: BenchOptions) -> int:
     known = {*Store(config).ids(), *waiting(config)}
     checks = select(options.ids, known, config, "unknown check") if options.ids else sorted(known)
     found = tuple(_bench(config, check, options.quads) for check in checks)
-    code = _exit_code(found)
+    code = _exit_code(found, same=options.require_same_values)
     print(runs.as_json(found, code) if options.format == "json" else runs.as_text(found), end="")
     return code
 
 
-def _exit_code(found: tuple[Benched, ...]) -> int:
+def _exit_code(found: tuple[Benched, ...], *, same: bool) -> int:
+    """Other values are no failure by themselves: whoever changes a graph on purpose changes them."""
     if not found:
         return verdict.NOTHING
-    return verdict.FINDINGS if any(one.slower for one in found) else verdict.HOLD
+    fails = any(one.slower or (same and not one.same_values) for one in found)
+    return verdict.FINDINGS if fails else verdict.HOLD
 
 
 def _bench(config: Config, check: str, quads: int) -> Benched:
@@ -73,7 +77,14 @@ def _bench(config: Config, check: str, quads: int) -> Benched:
         return Benched(check, error.problem, path=path)
     for text in moved_sources(config, waits):
         print(f"note: {text}; run: guard check {quoted(check)}", file=sys.stderr)
+    _tell_unkept(config, check, current)
     return _run(config, Benched(check, drifts=_drifts(baseline, current), path=path), data, waits.text, quads)
+
+
+def _tell_unkept(config: Config, check: str, current: Program) -> None:
+    for text in constants.missing(config, digests_of(current)):
+        said = f'the bytes of constant "{text}" were not kept: at most {constants.MAX_ONE >> 20} MiB of one are'
+        print(f"note: {said}; run: guard check {quoted(check)}", file=sys.stderr)
 
 
 def _parsed(data: bytes, path: str) -> Program:
@@ -91,18 +102,11 @@ def _drifts(baseline: Program, current: Program) -> tuple[str, ...]:
 
 def _run(config: Config, known: Benched, baseline: bytes, current: bytes, quads: int) -> Benched:
     print(f"running {quoted(known.check)}", file=sys.stderr, flush=True)
-    first = measure(baseline, current, quads, config.timeout)
+    again = partial(measure, baseline, current, quads, config.timeout, constants.folder(config))
+    first = again()
     if isinstance(first, str):
         return Benched(known.check, first, path=known.path)
-    again = _confirmed(first, baseline, current, quads, config.timeout)
-    return Benched(known.check, drifts=known.drifts, pairs=first, confirmed=again, path=known.path)
-
-
-def _confirmed(
-    first: tuple[Paired, ...], baseline: bytes, current: bytes, quads: int, timeout: float
-) -> frozenset[str]:
-    """Measure anew, in a fresh process, what seemed slower: its memory lies elsewhere."""
-    if not any(pair.is_slower for pair in first):
-        return frozenset()
-    again = measure(baseline, current, quads, timeout)
-    return frozenset(pair.graph for pair in again if pair.is_slower) if not isinstance(again, str) else frozenset()
+    # in a fresh process, where memory lies elsewhere
+    second = again() if any(pair.is_slower for pair in first) else ()
+    slower = frozenset(pair.graph for pair in second if pair.is_slower) if not isinstance(second, str) else frozenset()
+    return Benched(known.check, drifts=known.drifts, pairs=first, confirmed=slower, path=known.path)

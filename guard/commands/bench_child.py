@@ -6,10 +6,15 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from guard.baselines.constants import read
 from guard.cost.paired import Paired, line_of, to_json
+from guard.ir.digest import digests_of
 from guard.ir.parser import parse_program
+
+if TYPE_CHECKING:
+    from guard.ir.graph import Program
 
 MEMORY = 16 << 30
 """Bytes of data: what a graph of an honest size needs, and no more for one that lies about its sizes."""
@@ -19,16 +24,26 @@ def main(given: dict[str, Any]) -> None:
     """Run the pair and write what it gave.
 
     Args:
-        given: ``baseline`` and ``current`` as text, ``quads``, ``answer`` as a path.
+        given: ``baseline`` and ``current`` as text, ``quads``, ``constants`` (a folder) and ``answer`` as paths.
     """
     _limit_memory()
     from guard.cost.run.pair import pairs
     from guard.cost.run.setting import quiet
 
     with quiet():
-        found = pairs(parse_program(given["baseline"]), parse_program(given["current"]), given["quads"])
+        baseline, current = parse_program(given["baseline"]), parse_program(given["current"])
+        constants = _constants(Path(given["constants"]), baseline, current)
+        found = pairs(baseline, current, given["quads"], constants)
     placed = [_placed(pair, given) for pair in found]
     Path(given["answer"]).write_text(json.dumps([to_json(pair) for pair in placed]), encoding="ascii")
+
+
+def _constants(folder: Path, *programs: Program) -> dict[str, Any]:
+    """What the digests of both files stand for; what was not kept is left out."""
+    from guard.ir.rebuild.constants import tensor_of
+
+    found = {digest: read(folder, digest) for program in programs for digest in digests_of(program)}
+    return {digest: tensor_of(data) for digest, data in found.items() if data is not None}
 
 
 def _placed(pair: Paired, given: dict[str, Any]) -> Paired:

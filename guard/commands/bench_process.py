@@ -19,7 +19,9 @@ _BOOT = (
 )
 
 
-def measure(baseline: bytes, current: bytes, quads: int, timeout: float) -> tuple[Paired, ...] | str:
+def measure(
+    baseline: bytes, current: bytes, quads: int, timeout: float, constants: Path | None = None
+) -> tuple[Paired, ...] | str:
     """Run a pair in a fresh process; text is why there is no result.
 
     Args:
@@ -27,6 +29,7 @@ def measure(baseline: bytes, current: bytes, quads: int, timeout: float) -> tupl
         current: what waits, which has been parsed.
         quads: ABBA quads a graph.
         timeout: seconds, 0 for no limit.
+        constants: folder of the bytes of current's; None where none were kept.
     """
     with tempfile.TemporaryDirectory(prefix="guard-bench-") as folder:
         answer = Path(folder) / "answer.json"
@@ -35,6 +38,7 @@ def measure(baseline: bytes, current: bytes, quads: int, timeout: float) -> tupl
             "baseline": baseline.decode("utf-8-sig"),
             "current": current.decode("utf-8-sig"),
             "quads": quads,
+            "constants": str(constants or folder),
             "answer": str(answer),
         }
         problem = _run(json.dumps(given), folder, timeout)

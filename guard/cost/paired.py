@@ -57,6 +57,12 @@ class Benched:
         """What fails the run."""
         return tuple(pair for pair in self.pairs if pair.is_slower and pair.graph in self.confirmed)
 
+    @property
+    def same_values(self) -> bool:
+        """Known to compute what the baseline's graphs do: nothing is pending, or all of them ran and agree."""
+        ran = self.problem is None and all(pair.problem is None for pair in self.pairs)
+        return self.idle or (ran and all(pair.difference is None for pair in self.pairs))
+
 
 def to_json(found: Paired) -> dict[str, Any]:
     """Return plain data."""

@@ -6,8 +6,12 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
+from guard.ir.graph import Digest
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from guard.ir.graph import Program
 
 _SHAPE = re.compile(r"sha256:([0-9a-f]{32})")
 
@@ -27,3 +31,10 @@ def file_name(text: str) -> str | None:
     """
     found = _SHAPE.fullmatch(text)
     return found[1] if found is not None else None
+
+
+def digests_of(program: Program) -> tuple[str, ...]:
+    """Digests of a program's constants, those of its bodies too; each once."""
+    graphs = (*program.graphs, *program.bodies)
+    args = (node.args[0] for graph in graphs for node in graph.nodes if node.target == "constant" and node.args)
+    return tuple(dict.fromkeys(arg.text for arg in args if type(arg) is Digest))

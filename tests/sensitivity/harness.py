@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from guard.ir.graph import Program
+    from guard.tracers.capture import Captured
 
 
 def run(chosen: str = "", settings: Settings | None = None) -> Tally:
@@ -38,10 +39,10 @@ def _hooked(bench: Bench) -> Iterator[None]:
 
     original = capture.lower
 
-    def lower(graphs: Any, header: Program, events: tuple[Any, ...] = ()) -> Program:
+    def lower(graphs: Any, header: Program, events: tuple[Any, ...] = ()) -> Captured:
         found = original(graphs, header, events)
         parts = [Part(module, context) for module, context in graphs]
-        bench.look(Draft(parts, header.check, header.tracer, list(events)), found)
+        bench.look(Draft(parts, header.check, header.tracer, list(events)), found.program)
         return found
 
     capture.lower = lower

@@ -9,7 +9,8 @@ import torch
 
 from guard.cost.run.looked import Looked
 from guard.ir.canonical import equal
-from guard.ir.rebuild.build import Source, rebuild
+from guard.ir.rebuild.arguments import device_of
+from guard.ir.rebuild.build import rebuild
 from guard.ir.rebuild.read_back import read_back
 from guard.ir.rebuild.refusal import RefusedError
 from guard.ir.rebuild.targets import NAMESPACES
@@ -21,18 +22,18 @@ if TYPE_CHECKING:
 
     from guard.ir.expr import Expr
     from guard.ir.graph import Graph, Program
+    from guard.ir.rebuild.build import Source
 
 
 class Side:
     """A rebuilt graph with its sizes."""
 
-    def __init__(
-        self, program: Program, graph: Graph, namespaces: frozenset[str], where: tuple[Expr, ...] = ()
-    ) -> None:
+    def __init__(self, program: Program, graph: Graph, known: Source, where: tuple[Expr, ...] = ()) -> None:
         self.graph = graph
+        _refuse_device(graph.device)
         # constraints of both graphs, so that both have the same sizes
         self.sizes = sizes_of(graph, where or graph.where)
-        self.module = rebuild(program, graph, Source(namespaces, sizes=self.sizes))
+        self.module = rebuild(program, graph, replace(known, sizes=self.sizes))
         self._refuse_another(program)
 
     def _refuse_another(self, program: Program) -> None:
@@ -40,6 +41,11 @@ class Side:
         own = replace(program, graphs=(self.graph,))
         if not equal(own, read_back(own, {self.graph.name: self.module})):
             raise RefusedError("rebuilt, the graph reads differently than its text")
+
+    @property
+    def draws(self) -> bool:
+        """Whether it draws random numbers."""
+        return any(effect.kind == "rng" for node in self.graph.nodes for effect in node.effects)
 
     def draw(self) -> list[Any]:
         """Draw this graph's inputs."""
@@ -58,6 +64,14 @@ class Side:
         """Run once; gradients are the graph's own business."""
         with torch.no_grad():
             return self.module(*inputs)
+
+
+def _refuse_device(name: str) -> None:
+    """Say so before anything is rebuilt: each operator has its own words for a device that is not there."""
+    try:
+        torch.empty(0, device=device_of(name))
+    except (RuntimeError, AssertionError, NotImplementedError):  # torch without CUDA asserts
+        raise RefusedError(f'no device "{name}" here') from None
 
 
 def namespaces_of(current: Program) -> frozenset[str]:

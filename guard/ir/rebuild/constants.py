@@ -18,14 +18,7 @@ from guard.ir.types import TensorType
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from guard.ir.graph import Node, Program
-
-
-def digests_of(program: Program) -> tuple[str, ...]:
-    """Digests of a program's constants, those of its bodies too; each once."""
-    graphs = (*program.graphs, *program.bodies)
-    args = (node.args[0] for graph in graphs for node in graph.nodes if node.target == "constant" and node.args)
-    return tuple(dict.fromkeys(arg.text for arg in args if type(arg) is Digest))
+    from guard.ir.graph import Node
 
 
 def constant(node: Node, device: str, known: Mapping[str, torch.Tensor]) -> torch.Tensor:
@@ -46,6 +39,12 @@ def constant(node: Node, device: str, known: Mapping[str, torch.Tensor]) -> torc
     if tuple(tensor.shape) != wanted.shape or tensor.dtype != dtype_of(wanted.dtype):
         raise RefusedError(f"wanted a constant of shape {list(wanted.shape)}, got {list(tensor.shape)}")
     return tensor
+
+
+def tensor_of(data: bytes) -> torch.Tensor:
+    """Bytes as a flat tensor: whoever reads them knows their dtype and shape."""
+    # of a writable copy, since frombuffer warns of what it cannot write; it takes no empty one
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8) if data else torch.empty(0, dtype=torch.uint8)
 
 
 def _known(digest: str, wanted: TensorType, device: str, known: Mapping[str, torch.Tensor]) -> torch.Tensor:

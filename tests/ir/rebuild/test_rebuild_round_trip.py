@@ -12,6 +12,7 @@ from torch import nn
 from torch._higher_order_ops.map import map as map_op
 from torch._higher_order_ops.while_loop import while_loop
 
+from guard.ir.digest import digests_of
 from guard.ir.graph import Program
 from guard.ir.lower.bodies import Bodies
 from guard.ir.lower.constants import bytes_of
@@ -20,7 +21,7 @@ from guard.ir.lower.walk import lower_graph
 from guard.ir.parser import parse_bytes, parse_program
 from guard.ir.printer import print_program
 from guard.ir.rebuild.build import Source, rebuild
-from guard.ir.rebuild.constants import digests_of
+from guard.ir.rebuild.constants import tensor_of
 from guard.ir.rebuild.read_back import read_back
 from guard.ir.rebuild.refusal import RefusedError
 from guard.replay.state import same_bits
@@ -177,7 +178,7 @@ def test_a_digest_takes_the_bytes_of_current_and_nothing_else() -> None:
         rebuilt(program)
     with pytest.raises(RefusedError, match="got 12 bytes"):
         rebuilt(program, constants={digest: torch.ones(3)})
-    raw = torch.frombuffer(bytearray(bytes_of(tensor)), dtype=torch.uint8)
+    raw = tensor_of(bytes_of(tensor))
     made = rebuilt(program, constants={digest: raw})["main"]
     assert same_bits(made(torch.zeros(100))[0], BIG)
     # a graph that writes its constant leaves the user's tensor as it was
