@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import zip_longest
 from unicodedata import normalize
 
 from guard.baselines.audit.fault import Fault
@@ -78,7 +79,7 @@ def _spelling(relative: str, data: bytes, shown: str) -> Fault | None:
     text, wanted = data.replace(b"\r\n", b"\n"), print_program(program).encode()
     if text == wanted:
         return None
-    rows = zip((*text.split(b"\n"), b""), (*wanted.split(b"\n"), b""), strict=False)
+    rows = zip_longest(text.splitlines(keepends=True), wanted.splitlines(keepends=True), fillvalue=b"")
     line, (got, want) = next((at, pair) for at, pair in enumerate(rows, 1) if pair[0] != pair[1])
     problem = f"not as guard prints it: wanted {_short(want)}, got {_short(got)}"
     return Fault(shown, line, "spelling", problem, f"rm -- {shlex.quote(shown)} && {_again(relative, shown)}")

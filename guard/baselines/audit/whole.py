@@ -47,7 +47,8 @@ def audit(config: Config, environ: Mapping[str, str]) -> Audit:
         staging = read_staging(config, environ)
     except GitError as error:
         staging = Staging({}, ())
-        notes.append(f"what is staged was not looked at: {error.problem}")
+        why = "this is no git repository" if "not a git repository" in error.problem else error.problem
+        notes.append(f"what is staged was not looked at: {why}")
     # a cache that somebody committed may call anything right, and CI starts from none
     in_ci = environ.get("CI", "").lower() not in NOT_CI
     cache = Cache(config.state, trusted=not in_ci and not staging.state)
