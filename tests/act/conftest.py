@@ -1,4 +1,4 @@
-"""A repository with the project's own workflow and action, on checks that trace with the fake tracer."""
+"""Repositories that the workflows run on: with the fake tracer, and with torch."""
 
 from __future__ import annotations
 
@@ -12,14 +12,9 @@ from tests.project import ROOT, Project, empty_project
 from tests.repository import Repository, repository
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-WORKFLOW = ".github/workflows/guard.yml"
-CHECKS = """
-from model import ops
-def test_one(guard): guard.check(ops, tracer=None)
-def test_two(guard): guard.check(lambda: ["aten.sin.default"], tracer=None)
-"""
 SETTINGS = """
 [tool.guard]
 workers = 1
@@ -28,10 +23,41 @@ workers = 1
 addopts = "-p no:cacheprovider"
 pythonpath = ["."]
 """
+FAKE_CHECKS = """
+from model import ops
+def test_one(guard): guard.check(ops, tracer=None)
+def test_two(guard): guard.check(lambda: ["aten.sin.default"], tracer=None)
+"""
+MODEL = """
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
 
 
-def adopt(project: Project) -> Repository:
-    """Commit a project that holds together with the workflows and the action of this one."""
+def step(x, y):
+    return (x @ y).relu().sum()
+
+
+def nested(x):
+    make_fx(torch.sin, tracing_mode="symbolic")(x)
+    return x * 2
+"""
+CHECKS = """
+import torch
+from guard import MakeFx
+from model import nested, step
+
+
+def test_step(guard):
+    guard.check(step, torch.ones(4, 8), torch.ones(8, 2), tracer=MakeFx(tracing_mode="fake"))
+
+
+def test_nested(guard):
+    guard.check(nested, torch.ones(3), tracer=MakeFx())
+"""
+
+
+def adopt(project: Project) -> None:
+    """Record a project and commit it, with the workflows and the action of this one."""
     shutil.copytree(ROOT / ".github", project.root / ".github")
     shutil.copy(ROOT / "action.yml", project.root)
     project.write(".gitignore", "__pycache__/\n.guard/\n")
@@ -40,21 +66,44 @@ def adopt(project: Project) -> Repository:
     made = repository(project.root)
     made.git("remote", "add", "origin", "https://github.com/owner/project.git")
     made.commit("first")
-    return made
 
 
 @pytest.fixture(scope="session")
 def fake_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = empty_project(tmp_path_factory.mktemp("fake") / "project")
     made.write("pyproject.toml", SETTINGS)
-    made.checks(CHECKS)
+    made.checks(FAKE_CHECKS)
     made.write("model.py", 'def ops(): return ["aten.sin.default", "aten.cos.default"]\n')
     adopt(made)
     return made.root
 
 
+@pytest.fixture(scope="session")
+def torch_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = Project(tmp_path_factory.mktemp("torch") / "project")
+    made.write("pyproject.toml", SETTINGS)
+    made.checks(CHECKS, "test_model")
+    made.write("model.py", MODEL)
+    adopt(made)
+    return made.root
+
+
 @pytest.fixture
-def fake(fake_template: Path, tmp_path: Path) -> Act:
-    """Act on a copy of the repository."""
-    shutil.copytree(fake_template, tmp_path / "project")
-    return Act(Repository(tmp_path / "project"), tmp_path / "act", {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+def act_on(tmp_path: Path) -> Callable[[Path], Act]:
+    """Act, on a copy of a repository."""
+
+    def copy(template: Path) -> Act:
+        shutil.copytree(template, tmp_path / "project")
+        return Act(Repository(tmp_path / "project"), tmp_path / "act")
+
+    return copy
+
+
+@pytest.fixture
+def fake(act_on: Callable[[Path], Act], fake_template: Path) -> Act:
+    return act_on(fake_template)
+
+
+@pytest.fixture
+def real(act_on: Callable[[Path], Act], torch_template: Path) -> Act:
+    return act_on(torch_template)

@@ -25,11 +25,15 @@ from tests.project import ROOT
 if TYPE_CHECKING:
     from tests.repository import Repository
 
+GUARD = ".github/workflows/guard.yml"
+SHARDS = ("cpu, shard 1-1", "cpu, shard 2-2")
 STAND_INS = Path(__file__).parent / "actions"
 USES = re.compile(r"uses: (?P<action>[\w./-]+)@(?P<ref>[0-9a-f]{40})")
 RUNNERS = ("ubuntu-24.04", "self-hosted")
 # The checkout is a stand-in, too, instead of act's copy of the work tree: what is not committed must not count.
 OFFLINE = ("--no-skip-checkout", "--no-cache-server", "--action-offline-mode", "--pull=false")
+# plugins of pytest's that happen to be installed take half a second a process
+QUICK = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 PREPARED = """\
 #!/usr/bin/env bash
 if [[ "$1 $2" == "-m pip" ]]; then echo "prepared: $*"; exit 0; fi
@@ -106,8 +110,6 @@ class Act:
 
     repository: Repository
     scratch: Path
-    environment: dict[str, str]
-    """For each step of each job."""
 
     def run(self, workflow: str, *flags: str, event: str = "push", payload: dict[str, Any] | None = None) -> Run:
         """Run a workflow of the repository at its last commit; ``flags`` are act's."""
@@ -120,7 +122,7 @@ class Act:
         options = {
             "--platform": [f"{runner}=-self-hosted" for runner in RUNNERS],
             "--local-repository": stand_ins(text),
-            "--env": [f"{name}={value}" for name, value in (own | self._prepared() | self.environment).items()],
+            "--env": [f"{name}={value}" for name, value in (own | self._prepared()).items()],
         }
         given = [part for flag, values in options.items() for value in values for part in (flag, value)]
         command = [find_tool("act"), event, "--json", "--workflows", workflow, "--eventpath", str(told), *OFFLINE]
@@ -141,7 +143,7 @@ class Act:
         python = shlex.quote(sys.executable)
         _executable(folder / "python", PREPARED.format(python=python))
         _executable(folder / "guard", f'#!/usr/bin/env bash\nexec {python} -m guard "$@"\n')
-        return {"STANDIN_BIN": str(folder), "STANDIN_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
+        return {"STANDIN_BIN": str(folder), "STANDIN_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)} | QUICK
 
 
 def stand_ins(workflow: str) -> list[str]:
