@@ -54,7 +54,7 @@ def short_id(nodeid: str, checks: str, name: str | None = None) -> str:
     if path.endswith(".py"):
         head, bracket, params = test.partition("[")
         *classes, function = head.split("::")
-        short = f"{_module(path, checks)}{separator}{'.'.join((*classes, _strip(function)))}{bracket}{params}"
+        short = f"{_module(path, checks)}{separator}{'.'.join((*classes, strip(function)))}{bracket}{params}"
     if name is not None:
         if not isinstance(name, str) or not name.isprintable() or name != name.strip() or not name:
             raise UsageError(f"name of {quoted(short)}: wanted a printable line without spaces around, got {name!r}")
@@ -67,10 +67,11 @@ def _module(path: str, checks: str) -> str:
     root = PurePosixPath(checks).parts
     if tuple(parts[: len(root)]) == root:
         parts = parts[len(root) :]
-    return "/".join((*parts[:-1], _strip(parts[-1].removesuffix(".py"))))
+    return "/".join((*parts[:-1], strip(parts[-1].removesuffix(".py"))))
 
 
-def _strip(name: str) -> str:
+def strip(name: str) -> str:
+    """Return a function's or module's name as ids have it: without ``test_``, unless that is all of it."""
     return name[len(_PREFIX) :] if name.startswith(_PREFIX) and name != _PREFIX else name
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.baselines.audit.fault import Fault
-from guard.baselines.audit.module import defines
+from guard.baselines.audit.module import Defined, stripped
 from guard.baselines.audit.texts import function_of
-from guard.baselines.names import quoted, short_id
+from guard.baselines.names import module_of, quoted, short_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,25 +28,32 @@ class Held(NamedTuple):
     """Relative to the project's root."""
 
 
-def home(tree: Tree, check: str) -> str | None:
-    """Return the path of the module that has a check's function, "" where the module does not parse, None for none."""
-    module, function = function_of(check)
-    found = tree.module(module)
-    if found is None:
-        return None
-    path, source = found
-    if source.problem is not None:
-        return ""
-    return path if defines(source, function) else None
+def homes(tree: Tree, held: Iterable[Held]) -> Iterator[tuple[Held, str | None, str]]:
+    """Yield each baseline, the path of the module that has its function, None for none, and why there is none.
+
+    The path is "" where the module does not parse: nobody knows what it has.
+    """
+    for module, group in groupby(sorted(held), lambda one: function_of(one.check)[0]):
+        found = tree.module(module)
+        if found is None:
+            yield from ((one, None, f"its module {module} is gone") for one in group)
+            continue
+        path, source = found
+        defined = Defined(source)
+        for one in group:
+            function = function_of(one.check)[1]
+            if source.problem is not None:
+                yield one, "", ""
+            elif defined.has(function):
+                yield one, path, ""
+            else:
+                yield one, None, f'"{path}" has no {function}'
 
 
 def orphans(tree: Tree, held: Iterable[Held]) -> Iterator[Fault]:
     """Yield the baselines whose function is gone; one that may come from elsewhere is not."""
-    for check, path in held:
-        if home(tree, check) is None:
-            module, function = function_of(check)
-            found = tree.module(module)
-            why = f"its module {module} is gone" if found is None else f'"{found[0]}" has no {function}'
+    for (check, path), found, why in homes(tree, held):
+        if found is None:
             yield Fault(path, 2, "orphan", f"{quoted(check)} has no check: {why}", f"git rm -- {shlex.quote(path)}")
 
 
@@ -66,9 +74,10 @@ def missing(tree: Tree, held: Sequence[Held], prefix: str) -> Iterator[Fault]:
         conftests = tuple(tree.conftests(path))
         if source.skips or any(one.hooks for one in conftests):
             continue
+        module = module_of(short_id(f"{path}::test", prefix))
         for test in _guarded(source, conftests):
-            check = short_id(f"{path}::{test.name.replace('.', '::')}", prefix)
-            if function_of(check) not in recorded:
+            if (module, stripped(test.name)) not in recorded:
+                check = f"{module}::{stripped(test.name)}"
                 problem = f"{quoted(check)} uses guard and has no baseline"
                 yield Fault(path, test.line, "missing", problem, f"guard update {quoted(check)}")
 

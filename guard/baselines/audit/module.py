@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from guard.baselines.names import strip
+
 
 class Test(NamedTuple):
     """A function, with its classes before it: ``TestStep.test_forward``."""
@@ -53,12 +55,27 @@ def from_plain(data: list[object]) -> Source:
     )
 
 
-def defines(source: Source, function: str) -> bool:
-    """Tell whether a module has a function, given with its classes, without ``test_``; yes where it is not sure."""
+class Defined:
+    """The functions that a module has, or may have."""
+
+    def __init__(self, source: Source) -> None:
+        self._open = source.open
+        self._names = frozenset(source.names)
+        self._tests = frozenset(stripped(test.name) for test in source.tests)
+
+    def has(self, function: str) -> bool:
+        """Tell whether the module has a function, given as ids have it; yes where it is not sure."""
+        if self._open or function in self._tests:
+            return True
+        head, dot, last = function.rpartition(".")
+        if function in self._names or f"{head}{dot}test_{last}" in self._names:
+            return True
+        # a class with bases of elsewhere may inherit the function, an imported one may have it
+        parts = function.split(".")
+        return any(".".join(parts[:size]) in self._names for size in range(1, len(parts)))
+
+
+def stripped(function: str) -> str:
+    """Return a function as ids have it: ``TestStep.test_forward`` is ``TestStep.forward``."""
     head, dot, last = function.rpartition(".")
-    spelled = {function, f"{head}{dot}test_{last}"}
-    parts = function.split(".")
-    # a class with bases of elsewhere may inherit the function, an imported one may have it
-    prefixes = {".".join(parts[: place + 1]) for place in range(len(parts) - 1)}
-    tests = {test.name for test in source.tests}
-    return source.open or not (spelled | prefixes).isdisjoint(source.names) or not spelled.isdisjoint(tests)
+    return f"{head}{dot}{strip(last)}"

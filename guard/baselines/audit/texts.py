@@ -65,7 +65,7 @@ def split(data: bytes) -> tuple[str, bytes]:
 def function_of(check: str) -> tuple[str, str]:
     """Return the module of an id, and its function with its classes: what is before parameters and names."""
     module, _, test = check.partition("::")
-    return module, re.split(r"[\[#]", test, maxsplit=1)[0]
+    return module, test.partition("[")[0].partition("#")[0]
 
 
 def _spelling(relative: str, data: bytes, shown: str) -> Fault | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.baselines import reasons
 from guard.baselines.audit.cache import Cache
-from guard.baselines.audit.coverage import Held, home, missing, orphans
+from guard.baselines.audit.coverage import Held, homes, missing, orphans
 from guard.baselines.audit.folder import read_folder
 from guard.baselines.audit.staging import Staging, read_staging, staging_faults, tracked
 from guard.baselines.audit.texts import Texts, split
@@ -52,7 +52,7 @@ def audit(config: Config, environ: Mapping[str, str]) -> Audit:
     # a cache that somebody committed may call anything right, and CI starts from none
     in_ci = environ.get("CI", "").lower() not in NOT_CI
     cache = Cache(config.state, trusted=not in_ci and not staging.state)
-    found = read_folder(config.baselines, _shown(config, "").rstrip("/"))
+    found = read_folder(config.baselines, _folder(config))
     look = _Look(config, Tree(config, cache), _held(config, found), staging)
     faults = [*_texts(config, cache, found), *look.coverage(), *look.staged(environ)]
     cache.write()
@@ -86,29 +86,32 @@ class _Look:
         untracked = self.staging.untracked
         if not untracked:
             return frozenset()
-        homes = {one.path: home(self.tree, one.check) for one in self.held if one.path in untracked}
-        known = tracked(self.config, environ, sorted({path for path in homes.values() if path}))
-        graphs = {path for path, module in homes.items() if module in known}
+        new = [one for one in self.held if one.path in untracked]
+        modules = {one.path: module for one, module, _ in homes(self.tree, new) if module}
+        known = tracked(self.config, environ, sorted(set(modules.values())))
+        graphs = {path for path, module in modules.items() if module in known}
         recorded = graphs | {one.path for one in self.held if one.path not in untracked}
         beside = {path for path in untracked if _graph_of(path) in recorded}
-        shared = {_shown(self.config, name) for name in (ENVIRONMENT, reasons.FILE)} if recorded else set()
+        shared = {f"{_folder(self.config)}/{name}" for name in (ENVIRONMENT, reasons.FILE)} if recorded else set()
         return frozenset(graphs | beside | (shared & untracked))
 
 
 def _texts(config: Config, cache: Cache, found: Sequence[Found]) -> Iterator[Fault]:
-    texts = Texts()
+    texts, folder = Texts(), _folder(config)
     for path, data in found:
-        shown = _shown(config, path)
+        shown = f"{folder}/{path}"
         yield from cache.faults(path, data, partial(texts.faults, path, data, shown))
 
 
 def _held(config: Config, found: Sequence[Found]) -> tuple[Held, ...]:
     graphs = ((path, split(data)[0] or check_of(path)) for path, data in found if path.endswith(SUFFIX))
-    return tuple(Held(check, _shown(config, path)) for path, check in graphs if check is not None)
+    folder = _folder(config)
+    return tuple(Held(check, f"{folder}/{path}") for path, check in graphs if check is not None)
 
 
-def _shown(config: Config, path: str) -> str:
-    return f"{config.baselines.relative_to(config.root).as_posix()}/{path}"
+def _folder(config: Config) -> str:
+    """Return ``baselines`` as messages print it."""
+    return config.baselines.relative_to(config.root).as_posix()
 
 
 def _is_ours(path: str) -> bool:
