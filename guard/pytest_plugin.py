@@ -37,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--guard-run", default=None, help=argparse.SUPPRESS)  # folder of a contained run
     group.addoption("--guard-root", default=None, help=argparse.SUPPRESS)
     group.addoption("--guard-select", default="[]", help=argparse.SUPPRESS)  # selectors as JSON
+    group.addoption("--guard-trace-cost", default="off", help=argparse.SUPPRESS)  # on, or record new ones
     group.addoption("--guard-lenient", action="store_true", help=argparse.SUPPRESS)  # some of them may name nothing
 
 
@@ -192,5 +193,6 @@ def _project(config: pytest.Config) -> Project:
             worker=worker,
             device=config.getoption("guard_device"),
             fixes=config.getoption("guard_fixes"),
+            counting=config.getoption("guard_trace_cost"),
         )
     return config.stash[PROJECT]

@@ -14,10 +14,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # A program returns its operations' names; "fails: ..." as the first is a capture error, "breaks" a defect of guard's.
 FAKE = """
-import inspect, sys, types
+import inspect, os, sys, types
 from dataclasses import dataclass
 from guard.ir.graph import CaptureError, Graph, Input, Node, Output, Program, Ref, Result
 from guard.ir.types import TensorType
+from guard.cost.calls import Growth, Key, TraceCost
 
 F32 = TensorType("f32", (4,))
 
@@ -61,6 +62,16 @@ def capture(job, *, check, fixes="on", cache=None):
 def lower_module(graph_module, *, check):
     return Captured(capture(Job(None, lambda: graph_module, (), {}), check=check).program)
 
+def trace_cost(job, *, fixes="on", cache=None, sizes=None):
+    # a program says what tracing it costs: ops.cost = 1000, the fields of a TraceCost, or why there is none
+    found = getattr(job.program, "cost", "the fake tracer counts nothing")
+    fields = {"calls": found} if isinstance(found, int) else found
+    if not isinstance(fields, dict):
+        return fields
+    key = Key("2.13.0 git-1", os.environ.get("FAKE_PYTHON", "3.11"), "linux-x86_64", ())
+    growth = Growth(sizes.at, tuple(sizes.make(at)[1][0] for at in sizes.at)) if sizes else None
+    return TraceCost(key, **{"growth": growth, **fields})
+
 class Meshes:
     closed = 0
     def mesh(self, shape, names=None, *, device="cpu"):
@@ -68,12 +79,13 @@ class Meshes:
     def close(self):
         Meshes.closed += 1
 
-for name in ("guard.tracers", "guard.tracers.capture", "guard.tracers.mesh"):
+for name in ("guard.tracers", "guard.tracers.capture", "guard.tracers.mesh", "guard.cost.trace"):
     sys.modules[name] = types.ModuleType(name)
 sys.modules["guard.tracers.capture"].capture = capture
 sys.modules["guard.tracers.capture"].Job = Job
 sys.modules["guard.tracers.capture"].lower_module = lower_module
 sys.modules["guard.tracers.mesh"].Meshes = Meshes
+sys.modules["guard.cost.trace"].trace_cost = trace_cost
 """
 
 

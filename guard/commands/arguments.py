@@ -124,6 +124,14 @@ def _run_flags(made: Parser) -> None:
     made.add_argument(
         "--device", default="cpu", metavar="NAME", help="what guard_device gives to checks (default: cpu)"
     )
+    made.add_argument(
+        "--no-trace-cost",
+        dest="trace_cost",
+        action="store_const",
+        const="off",
+        default="on",
+        help="do not count what tracing does",
+    )
     made.add_argument("--timeout", type=_seconds, metavar="S", help="seconds a check may take, 0 for no limit")
     made.add_argument("-v", "--verbose", action="store_true", help="list the checks that hold, too")
 

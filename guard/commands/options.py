@@ -41,6 +41,8 @@ class CheckOptions:
     """What followed ``--``, as typed."""
     quiet: bool = False
     """No progress while it runs."""
+    trace_cost: Literal["off", "on", "record"] = "on"
+    """Whether to count what tracing does; ``record``: also for accept, where none was accepted yet."""
     against: str | None = None
     """A commit whose code is traced too, to tell who moved what drifted."""
     evidence: bool = True

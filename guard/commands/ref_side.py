@@ -96,7 +96,7 @@ def _ask(there: Config, options: CheckOptions, top: Path, tree: Path) -> dict[st
         "leaks": str(folder / "leaks"),
         "top": str(top),
         "tree": str(tree),
-        "options": asdict(replace(options, against=None, junitxml=None)),
+        "options": asdict(replace(options, against=None, junitxml=None, trace_cost="off")),
     }
     _run(json.dumps(given).encode(), folder, {**os.environ, "PYTHONPATH": os.pathsep.join(_variable(paths, top, tree))})
     try:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # What a new baseline answers. A crash, a timeout or a failed test left nothing to accept; an orphan's deletion is
 # asked for by name, with accept.
-ANSWERED = frozenset(("missing", "drift", "error", "works", "unreadable"))
+ANSWERED = frozenset(("missing", "drift", "trace-cost", "error", "works", "unreadable"))
 
 
 def update(options: UpdateOptions) -> int:
@@ -29,7 +29,10 @@ def update(options: UpdateOptions) -> int:
     refuse_in_ci(os.environ, in_ci=options.in_ci)
     config = load()
     reason = reason_of(config, options.reason)  # before the run, which takes its time
-    run = run_checks(config, replace(options.check, evidence=False))  # who moved it is no matter: it is settled
+    counted = options.check.trace_cost != "off"
+    # who moved it is no matter: it is settled
+    asked = replace(options.check, evidence=False, trace_cost="record" if counted else "off")
+    run = run_checks(config, asked)
     chosen = tuple(sorted(outcome.check for outcome in run.outcomes if answered(outcome)))
     done = Accepted() if run.interrupted else take(config, chosen, in_ci=options.in_ci, reason=reason)
     rest = settle(run, done.settled)
@@ -42,7 +45,9 @@ def update(options: UpdateOptions) -> int:
 def answered(outcome: Outcome) -> bool:
     """Tell whether a new baseline answers all that was found."""
     kinds = {finding.kind for finding in (*outcome.findings, *outcome.warned)}
-    return outcome.pending is not None and bool(kinds & ANSWERED) and kinds <= ANSWERED | {"fix"}
+    # what waits without a finding is a trace cost: a new one, or a better one
+    alone = outcome.counted is not None and not kinds and outcome.skipped is None
+    return outcome.pending is not None and (alone or bool(kinds & ANSWERED)) and kinds <= ANSWERED | {"fix"}
 
 
 def settle(run: Run, settled: tuple[str, ...]) -> Run:
@@ -54,4 +59,6 @@ def settle(run: Run, settled: tuple[str, ...]) -> Run:
 
 def _settle(outcome: Outcome) -> Outcome:
     left = tuple(finding for finding in outcome.findings if finding.kind not in ANSWERED)
-    return replace(outcome, findings=left, warned=(), ignored=(), pending=None)
+    said = outcome.counted.said if outcome.counted is not None else ""
+    notes = tuple(note for note in outcome.notes if note != said)
+    return replace(outcome, findings=left, warned=(), ignored=(), notes=notes, pending=None)

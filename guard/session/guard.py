@@ -9,37 +9,25 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from guard.baselines.names import short_id
-from guard.baselines.store import Store
 from guard.environment import INSTALL, torch_problem, torch_version
 from guard.errors import GuardError, TorchMissingError, UsageError
 from guard.findings import Finding, Outcome
-from guard.ir.printer import print_program
-from guard.policy import must_fail, parse, projection
-from guard.session import internal, record
+from guard.policy import TRACE_COST, must_fail, parse, projection
+from guard.session import internal
 from guard.session.capture import Capture
-from guard.session.costs import cost_lines
 from guard.session.failure import CheckFailed
-from guard.session.judge import judge
 from guard.session.needs import needs
+from guard.session.outcome import judged
+from guard.session.trace import Asked, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from guard.ir.graph import Program
+    from guard.cost.calls import TraceCost
     from guard.policy import Rule
     from guard.session.setting import Setting
-    from guard.specs import Tracer
-
-
-@dataclass(frozen=True)
-class Subject:
-    """The pytest item that a fixture belongs to, as far as guard needs it."""
-
-    nodeid: str
-    source: str
-    """``path:line`` of the test function."""
-    refusal: Finding | None = None
-    """Why this test cannot be guarded as it is written."""
+    from guard.session.subject import Subject
+    from guard.specs import Sizes, Tracer
 
 
 @dataclass
@@ -66,6 +54,9 @@ class Guard:
         kwargs: Mapping[str, Any] | None = None,
         keep: Sequence[str] | None = None,
         policy: Mapping[str, object] | None = None,
+        trace_cost: bool | None = None,
+        trace_tolerance: float | None = None,
+        sizes: Sizes | None = None,
     ) -> Capture:
         """Capture ``program(*args, **kwargs)`` and compare it with this check's baseline.
 
@@ -77,10 +68,13 @@ class Guard:
             kwargs: its keyword arguments.
             keep: classes of drift that count here, ``("signature", "collective", "mutation")``; all without it.
             policy: rules that come before the project's ``[tool.guard.policy]``: ``{"order": "warn"}``.
+            trace_cost: whether ``guard check`` counts what tracing it does; ``[tool.guard] trace_cost`` without it.
+            trace_tolerance: share by which that count may be higher than the accepted one, 0.02 for 2 %.
+            sizes: programs of three sizes, so that a tracer whose work grows faster than the program is seen.
 
         Returns:
-            What was captured, so that hand-written counts can follow. A missing baseline, and a drift that policy may
-            let pass, fail the test at its end, so that they are tried whatever becomes of it.
+            What was captured, so that hand-written counts can follow. A missing baseline, a drift that policy may let
+            pass and a higher trace cost fail the test at its end, so that they are tried whatever becomes of it.
 
         Raises:
             CheckFailed: any other finding.
@@ -90,13 +84,27 @@ class Guard:
         if kwargs is not None and not isinstance(kwargs, Mapping):
             raise UsageError(f'guard.check: wanted kwargs={{"name": value}}, got {type(kwargs).__name__}')
 
+        cache = self.setting.config.state / "cache"
+
+        def job() -> Any:
+            from guard.tracers.capture import Job
+
+            return Job(tracer, program, args, dict(kwargs or {}))
+
         def run(check: str, fixes: str) -> Any:
-            from guard.tracers.capture import Job, capture
+            from guard.tracers.capture import capture
 
-            job = Job(tracer, program, args, dict(kwargs or {}))
-            return capture(job, check=check, fixes=fixes, cache=self.setting.config.state / "cache")
+            return capture(job(), check=check, fixes=fixes, cache=cache)
 
-        return self._check(name, run, lambda: _rules(policy, keep), recapture=True)
+        def take(asked: Asked) -> TraceCost | str:
+            from guard.cost.trace import trace_cost
+
+            return trace_cost(job(), fixes=self.setting.fixes, cache=cache, sizes=asked.sizes)
+
+        def ruled() -> Asked:
+            return Asked(_rules(policy, keep), trace_cost, trace_tolerance, sizes)
+
+        return self._check(name, run, ruled, take)
 
     def check_graph(
         self,
@@ -113,7 +121,7 @@ class Guard:
 
             return lower_module(graph_module, check=check)
 
-        return self._check(name, run, lambda: _rules(policy, keep), recapture=False)
+        return self._check(name, run, lambda: Asked(_rules(policy, keep)), None)
 
     def mesh(self, shape: tuple[int, ...], names: tuple[str, ...] | None = None) -> Any:
         """Return a ``DeviceMesh`` over a fake process group, which ends with this test."""
@@ -133,25 +141,28 @@ class Guard:
         self,
         name: str | None,
         run: Callable[[str, str], Any],
-        ruled: Callable[[], tuple[Rule, ...]],
-        *,
-        recapture: bool,
+        ruled: Callable[[], Asked],
+        take: Callable[[Asked], TraceCost | str] | None,
     ) -> Capture:
+        """Check one capture; without ``take`` it is a graph of the user's, which cannot be captured once more."""
         check = self._claim(name)
         started = time.perf_counter()
         with self._reported(check, started):
             _refuse_old_torch()
-            rules = ruled()
+            asked = ruled()
             with self.setting.watch.phase("tracing"):
                 captured = run(check, self.setting.fixes)
+            program = captured.program
+            traced = time.perf_counter() - started
+            # at once: what else is traced first might move it
+            cost = count(self.setting, asked, take, traced) if take is not None and program.error is None else None
             with self.setting.watch.phase("comparing"):
-                program = captured.program
-                outcome = self._judge(check, captured)
-            if recapture and captured.engaged and self.setting.fixes == "on":
+                outcome = judged(self.setting, self.test, check, captured, asked, cost)
+            if take is not None and captured.engaged and self.setting.fixes == "on":
                 with self.setting.watch.phase("tracing without fixes"):
                     bare = run(check, "off")
                 outcome = replace(outcome, needs=needs(captured.engaged, program, bare.program))
-        self._add(replace(outcome, policy=rules, seconds=time.perf_counter() - started))
+        self._add(replace(outcome, policy=asked.rules, seconds=time.perf_counter() - started))
         return Capture(program)
 
     def _claim(self, name: str | None) -> str:
@@ -169,27 +180,6 @@ class Guard:
             raise self._refuse(check, f"{problem} would share this baseline", tip)
         return check
 
-    def _judge(self, check: str, captured: Any) -> Outcome:
-        program: Program = captured.program
-        text = print_program(program)
-        store = Store(self.setting.config)
-        baseline = store.read(check)
-        findings = judge(program, text, baseline, store.shown(store.path(check)), cost_lines)
-        if not findings:
-            if self.setting.fixes == "on":  # without fixes, nothing is said of what a run with them saw
-                record.forget(self.setting, check)
-            return Outcome(check, self.test.nodeid)
-        # what was captured without fixes cannot be accepted
-        findings = tuple(
-            replace(f, source=f.source or self.test.source, fix=f.fix if self.setting.fixes == "on" else None)
-            for f in findings
-        )
-        own = self.test.source.rpartition(":")[0]
-        written = record.write(self.setting, check, text, (*captured.sources, own), baseline)
-        if baseline is not None:
-            record.keep(self.setting, captured.constants)
-        return Outcome(check, self.test.nodeid, findings, pending=written)
-
     def _add(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
         worse = next((finding for finding in outcome.findings if self._fails_now(finding, outcome)), None)
@@ -200,7 +190,7 @@ class Guard:
         """Tell whether the test ends here; the plugin fails it at its end for what else was found."""
         if finding.kind == "drift":
             return must_fail((*outcome.policy, *self.setting.config.policy), finding.drift)
-        return finding.kind != "missing"
+        return finding.kind not in ("missing", TRACE_COST)
 
     @contextmanager
     def _reported(self, check: str, started: float) -> Iterator[None]:

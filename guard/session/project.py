@@ -15,10 +15,11 @@ from guard.baselines.selectors import matches
 from guard.findings import Finding, outcome_to_json
 from guard.report.terminal import render_finding
 from guard.session.auto_ids import automatic_parameter
-from guard.session.guard import Guard, Subject
+from guard.session.guard import Guard
 from guard.session.seen import seen, user_line
 from guard.session.setting import Setting
 from guard.session.settle import settle
+from guard.session.subject import Subject
 from guard.session.watch import Watch
 from guard.verdict import judge_drifts
 
@@ -40,6 +41,8 @@ class Project:
     worker: str | None
     device: str
     fixes: Literal["on", "off"]
+    counting: Literal["off", "on", "record"] = "off"
+    """Trace costs, which only a worker counts: elsewhere too much else runs in the process."""
     _settings: dict[Path, Setting] = field(default_factory=dict)
     _shared: dict[str, tuple[str, ...]] | None = None
     _left: dict[str, Any] = field(default_factory=dict)
@@ -47,13 +50,15 @@ class Project:
     def __post_init__(self) -> None:
         contained = self.run is not None and self.worker is not None
         self._watch = Watch(self.run if contained else None, self.worker or "main")
+        if not contained:
+            self.counting = "off"
 
     def setting(self, folder: Path) -> Setting:
         """Return the setting of the project that a test's folder lies in."""
         folder = self.root or folder
         if folder not in self._settings:
             found = configuration.load(folder)
-            self._settings[folder] = Setting(found, self.device, self.fixes, self._watch)
+            self._settings[folder] = Setting(found, self.device, self.fixes, self._watch, self.counting)
         return self._settings[folder]
 
     def guard(self, item: pytest.Item) -> Guard:

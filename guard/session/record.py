@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.baselines.constants import MAX_ONE
 from guard.baselines.constants import keep as keep_constant
@@ -16,10 +16,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from guard.session.setting import Setting
+    from guard.session.trace import Waits
 
 
-def write(setting: Setting, check: str, text: str, sources: Iterable[str | Path], baseline: bytes | None) -> str:
+class Bound(NamedTuple):
+    """What a pending capture stands beside."""
+
+    baseline: bytes | None = None
+    """What it was compared with."""
+    cost: Waits | None = None
+    """A trace cost that waits with it."""
+
+
+def write(setting: Setting, check: str, text: str | None, sources: Iterable[str | Path], bound: Bound) -> str:
     """Write the pending file; return its path relative to the root.
+
+    Args:
+        setting: of the run.
+        check: its id.
+        text: the graphs; None where they hold and only a trace cost waits.
+        sources: files whose code the capture ran.
+        bound: what it was compared with, and the trace cost that waits, too.
 
     Raises:
         GuardError: The state folder cannot be written.
@@ -27,16 +44,20 @@ def write(setting: Setting, check: str, text: str, sources: Iterable[str | Path]
     root = setting.config.root
     meta = Meta(
         torch=torch_version(),
-        baseline=None if baseline is None else digest(baseline),
+        baseline=None if bound.baseline is None else digest(bound.baseline),
         fixes=setting.fixes,
         device=setting.device,
         sources=digests(root, sorted({Path(root, source).as_posix() for source in sources})),
+        action="cost" if text is None else "record",
+        cost=None if bound.cost is None else bound.cost.key,
+        cost_baseline=None if bound.cost is None else bound.cost.bound,
     )
+    file = None if bound.cost is None else bound.cost.file
     try:
-        return write_pending(setting.config, check, text, meta)
+        return write_pending(setting.config, check, text, meta, file)
     except GuardError:
         # another worker's check that holds may have pruned the folder between its making and its use
-        return write_pending(setting.config, check, text, meta)
+        return write_pending(setting.config, check, text, meta, file)
 
 
 def keep(setting: Setting, constants: Mapping[str, Any]) -> None:
@@ -51,9 +72,9 @@ def keep(setting: Setting, constants: Mapping[str, Any]) -> None:
                 keep_constant(setting.config, digest, bytes_of(tensor))
 
 
-def forget(setting: Setting, check: str) -> None:
-    """Drop what an earlier run saw, now that the check holds."""
+def forget(setting: Setting, check: str, *, counted: bool = False) -> None:
+    """Drop what an earlier run saw, now that the check holds; a trace cost alone only where one was counted."""
     # accept refuses a stale one by its digests: not worth a finding
     with suppress(OSError):
-        if pending_path(setting.config, check).exists():
+        if counted or pending_path(setting.config, check).exists():
             drop_pending(setting.config, check)

@@ -19,3 +19,5 @@ class Setting:
     device: str = "cpu"
     fixes: Literal["on", "off"] = "on"
     watch: Watch = field(default_factory=Watch)
+    counting: Literal["off", "on", "record"] = "off"
+    """Whether trace costs are counted; ``record``: and wait for ``guard accept`` where none was accepted yet."""

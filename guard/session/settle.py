@@ -72,6 +72,7 @@ def _merged(first: Outcome, second: Outcome) -> Outcome:
         notes=tuple(dict.fromkeys((*first.notes, *second.notes))),
         seconds=first.seconds + second.seconds,
         pending=first.pending or second.pending,
+        counted=first.counted or second.counted,
         skipped=first.skipped if second.skipped is None else None,
     )
 

@@ -81,6 +81,12 @@ class Watch:
         """Note what is being done from now on."""
         self._write(self._crumb._replace(phase=phase))
 
+    def left(self) -> float:
+        """Return the seconds that the test which runs has left, infinite where it has no limit."""
+        if not self._crumb.limit:
+            return float("inf")
+        return self._crumb.started + self._crumb.limit - time.time()
+
     @property
     def doing(self) -> str:
         """The phase, for messages."""

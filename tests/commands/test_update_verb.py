@@ -53,7 +53,7 @@ def runs(monkeypatch: pytest.MonkeyPatch, *outcomes: Outcome) -> list[CheckOptio
 def test_what_a_new_baseline_answers(config: Config, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     runs(monkeypatch, outcome(config, "a::b", kind), HOLDS)
     code = main(["update"])
-    if kind in ("missing", "drift", "error", "works", "unreadable"):
+    if kind in ("missing", "drift", "trace-cost", "error", "works", "unreadable"):
         assert (code, Store(config).ids()) == (0, ("a::b",))
     else:
         assert code in (1, 2, 3)

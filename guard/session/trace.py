@@ -1,0 +1,166 @@
+"""A check's trace cost beside the accepted one: whether it is counted, what it means, what waits to be accepted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from guard.baselines import costs
+from guard.baselines.costs import CostSyntaxError
+from guard.baselines.names import quoted
+from guard.baselines.store import Store
+from guard.config import is_tolerance
+from guard.cost.trace_compare import Judged, compare
+from guard.errors import UsageError
+from guard.findings import Counted, Finding
+from guard.policy import TRACE_COST
+from guard.specs import Sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from guard.baselines.section import Section
+    from guard.cost.calls import TraceCost
+    from guard.policy import Rule
+    from guard.session.setting import Setting
+
+# Counting takes up to 4 captures, each slower than the first by the hook, and with sizes= 6 more of other sizes
+ROOM = 8
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one check says for itself; None is the project's word."""
+
+    rules: tuple[Rule, ...] = ()
+    """Of policy, before the project's."""
+    wanted: bool | None = None
+    tolerance: float | None = None
+    sizes: Sizes | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what would be found out only once the program was traced."""
+        if self.wanted is not None and not isinstance(self.wanted, bool):
+            raise UsageError(f"guard.check: wanted trace_cost=True or False, got {self.wanted!r}")
+        if self.tolerance is not None and not is_tolerance(self.tolerance):
+            raise UsageError(f"guard.check: wanted trace_tolerance= from 0 up to 1, got {self.tolerance!r}")
+        if self.sizes is not None and not isinstance(self.sizes, Sizes):
+            raise UsageError(f"guard.check: wanted sizes=Sizes(make), got {type(self.sizes).__name__}")
+
+
+class Waits(NamedTuple):
+    """A trace cost for ``guard accept``."""
+
+    key: str
+    """Its environment: a section's name."""
+    file: bytes
+    """A cost file with that section."""
+    bound: str | None
+    """Digest of the section that it was compared with."""
+
+
+class Compared(NamedTuple):
+    """What a count means."""
+
+    counted: Counted
+    finding: Finding | None = None
+    waits: Waits | None = None
+    """None where an accept would write nothing."""
+
+
+def count(
+    setting: Setting, asked: Asked, take: Callable[[Asked], TraceCost | str], seconds: float
+) -> TraceCost | str | None:
+    """Count, where that is asked for; text is why there is no count, None that nobody wants one.
+
+    Args:
+        setting: of the run.
+        asked: by the check.
+        take: counts.
+        seconds: what the check's own capture took.
+    """
+    wanted = setting.config.trace_cost if asked.wanted is None else asked.wanted
+    if setting.counting == "off" or not wanted:
+        return None
+    if setting.fixes == "off":
+        return "it was captured with --fixes off"
+    left = setting.watch.left()
+    if seconds * ROOM > left:
+        return f"its capture took {seconds:.0f} s: more of them might not end within its timeout"
+    with setting.watch.phase("counting"):
+        return take(asked)
+
+
+def against_accepted(setting: Setting, check: str, cost: TraceCost, asked: Asked) -> Compared:
+    """Compare a count with what the check's cost file has under this environment."""
+    store, key = Store(setting.config), str(cost.key)
+    data = store.read_cost(check)
+    tolerance = asked.tolerance if asked.tolerance is not None else setting.config.trace_tolerance
+    try:
+        sections = costs.parse(data, check, store.shown(store.cost_path(check))) if data is not None else {}
+    except CostSyntaxError as error:
+        judged = compare(None, cost, tolerance)
+        return Compared(Counted("new", cost.calls), _unreadable(check, error), _waits(check, key, judged, data))
+    accepted = sections.get(key)
+    judged = compare(accepted, cost, tolerance)
+    counted = Counted(judged.state, cost.calls, None if accepted is None else accepted.calls)
+    waits = _waits(check, key, judged, data)
+    if judged.state == "worse":
+        return Compared(counted, _worse(check, judged), waits)
+    if judged.state == "better":
+        return Compared(replace(counted, said=_better(check, judged)), waits=waits)
+    if accepted is None and sections:
+        counted = replace(counted, state="elsewhere")
+    return Compared(counted, waits=waits)
+
+
+def is_due(setting: Setting, compared: Compared, *, recorded: bool) -> bool:
+    """Tell whether a trace cost waits for ``guard accept``.
+
+    One that was never accepted does not by itself: it is recorded with its graph, or where ``guard update`` asks.
+    """
+    moved = compared.finding is not None or compared.counted.state in ("worse", "better")
+    return compared.waits is not None and (moved or recorded or setting.counting == "record")
+
+
+def with_drift(
+    findings: tuple[Finding, ...], compared: Compared, fails: Callable[[Finding], bool]
+) -> tuple[Finding, ...]:
+    """Return what was found of graph and trace cost, which is part of a drift's cost where that fails anyhow."""
+    worse = compared.finding
+    if worse is None or worse.kind != TRACE_COST:
+        return findings if worse is None else (*findings, worse)
+    drifts = [finding for finding in findings if finding.kind == "drift" and fails(finding)]
+    if not drifts:
+        return findings if any(finding.kind == "missing" for finding in findings) else (*findings, worse)
+    said = (f"costs more to trace: {worse.title}", *(f"  {line}" for line in worse.lines))
+    first = replace(drifts[0], cost=(*drifts[0].cost, *said))
+    return tuple(first if finding is drifts[0] else finding for finding in findings)
+
+
+def _waits(check: str, key: str, judged: Judged, data: bytes | None) -> Waits | None:
+    section: Section | None = judged.accept
+    if section is None:
+        return None
+    return Waits(key, costs.dump(check, {key: section}), costs.bound(data, check, key))
+
+
+def _worse(check: str, judged: Judged) -> Finding:
+    return Finding(TRACE_COST, check, judged.title, judged.lines, f"guard accept {quoted(check)}")
+
+
+def _better(check: str, judged: Judged) -> str:
+    return f"cheaper to trace, {judged.title}; to keep it: guard accept {quoted(check)}"
+
+
+def _unreadable(check: str, error: CostSyntaxError) -> Finding:
+    where = f"{error.path}:{error.line}"
+    lines = (where, "an accept records this environment anew, and drops what the file has of others")
+    return Finding(
+        "unreadable",
+        check,
+        f"its trace cost does not parse: {error.message}",
+        lines,
+        f"guard accept {quoted(check)}",
+        where,
+    )
