@@ -30,6 +30,26 @@ def as_json(found: Sequence[Benched], exit_code: int) -> str:
     return dump({"exit_code": exit_code, "checks": [_record(one) for one in found]})
 
 
+def as_rounds(found: Sequence[Benched]) -> str:
+    """Print what ``--guard-bench`` ran: nothing of it fails the run."""
+    return clean("".join(f"{line}\n" for one in found for line in _rounds(one)))
+
+
+def _rounds(one: Benched) -> Iterator[str]:
+    name = quoted(one.check)
+    if one.problem is not None:
+        yield f"{name}: no run cost: {one.problem}"
+    for pair in one.pairs:
+        graph = f" {pair.graph}" if len(one.pairs) > 1 else ""
+        holds = () if one.drifts or pair.problem else ("holds",)
+        yield f"{name}{graph}: {', '.join((*holds, *_parts(one, pair)))}"
+        if pair.difference is not None:
+            yield f"  {pair.difference}"
+        if pair.ratio is not None:
+            only = "" if pair.ratio.report_only is None else f", report only: {pair.ratio.report_only}"
+            yield f"  {_time(pair.ratio.baseline)} -> {_time(pair.ratio.current)} a call{only}"
+
+
 def _record(one: Benched) -> dict[str, Any]:
     pairs = [{**to_json(pair), "slower": pair in one.slower} for pair in one.pairs]
     return {"check": one.check, "idle": one.idle, "problem": one.problem, "drifts": list(one.drifts), "graphs": pairs}
