@@ -17,11 +17,13 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
+    from guard.session.beside import Beside
     from guard.session.guard import Guard
     from guard.session.project import Project
 
 PROJECT = pytest.StashKey["Project"]()
 GUARD = pytest.StashKey["Guard"]()
+BESIDE = pytest.StashKey["Beside"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,6 +35,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="on",
         choices=("on", "off"),
         help="off: capture with the installed torch's own behaviour",
+    )
+    group.addoption(
+        "--guard-bench",
+        action="store_true",
+        help="run each check's graphs beside its baseline's, as rounds of pytest-benchmark",
     )
     group.addoption("--guard-run", default=None, help=argparse.SUPPRESS)  # folder of a contained run
     group.addoption("--guard-root", default=None, help=argparse.SUPPRESS)
@@ -46,6 +53,9 @@ def guard(request: pytest.FixtureRequest) -> Iterator[Guard]:
     """Check captured graphs against their baselines: ``guard.check(program, *args, tracer=MakeFx())``."""
     found = _project(request.config).guard(request.node)
     request.node.stash[GUARD] = found
+    beside: Beside | None = request.config.stash.get(BESIDE, None)
+    if beside is not None:
+        found.beside = beside.of(found, request)
     yield found
     found.close()
 
@@ -65,6 +75,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if config.getoption("guard_run") and config.getoption("collectonly"):
         raise pytest.UsageError('guard check runs what it collects: take "--collect-only" out of pytest\'s options')
+    if config.getoption("guard_bench"):
+        from guard.session.beside import Beside
+
+        config.stash[BESIDE] = Beside(config)
+        config.pluginmanager.register(config.stash[BESIDE])
     if config.getoption("guard_run"):
         config.pluginmanager.register(_Drain(config))
     if config.getoption("guard_run") and hasattr(config, "workerinput"):

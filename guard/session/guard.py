@@ -38,6 +38,8 @@ class Guard:
     test: Subject
     outcomes: list[Outcome] = field(default_factory=list)
     """One a call, in their order; the plugin reads them."""
+    beside: Callable[[Outcome, Any], None] | None = None
+    """Runs what a call captured beside its baseline, where the plugin was asked to."""
     _meshes: Any = None
 
     @property
@@ -162,6 +164,9 @@ class Guard:
                 with self.setting.watch.phase("tracing without fixes"):
                     bare = run(check, "off")
                 outcome = replace(outcome, needs=needs(captured.engaged, program, bare.program))
+            if self.beside is not None:
+                with self.setting.watch.phase("running"):
+                    self.beside(outcome, captured)
         self._add(replace(outcome, policy=asked.rules, seconds=time.perf_counter() - started))
         return Capture(program)
 
