@@ -70,6 +70,15 @@ def load(start: Path | None = None) -> Config:
     )
 
 
+def has_table(folder: Path) -> bool:
+    """Tell whether a folder's own pyproject.toml has ``[tool.guard]``.
+
+    Raises:
+        UsageError: It cannot be read, or is no TOML.
+    """
+    return _table(folder / "pyproject.toml") is not None
+
+
 def _here() -> Path:
     try:
         return Path.cwd()

@@ -203,6 +203,10 @@ def _diff_flags(made: Parser) -> None:
     _format(made, "markdown")
 
 
+def _init_flags(made: Parser) -> None:
+    made.add_argument("--gpu-runner", metavar="LABEL", help="add a job on the self-hosted runners with this label")
+
+
 def _bench_flags(made: Parser) -> None:
     _ids(made, "checks to run; all without")
     made.add_argument(
@@ -252,6 +256,7 @@ _VERBS = {
     "review": Arguments(_review_flags, _make(options.ReviewOptions)),
     "diff": Arguments(_diff_flags, _make(options.DiffOptions)),
     "bench": Arguments(_bench_flags, _make(options.BenchOptions)),
+    "init": Arguments(_init_flags, _make(options.InitOptions)),
     "doctor": Arguments(_format, _make(options.DoctorOptions)),
     "selftest": Arguments(_format, _make(options.SelftestOptions)),
 }

@@ -147,6 +147,14 @@ class BenchOptions:
 
 
 @dataclass(frozen=True)
+class InitOptions:
+    """``guard init``."""
+
+    gpu_runner: str | None = None
+    """Label of a self-hosted runner with a GPU; None for no such job."""
+
+
+@dataclass(frozen=True)
 class DoctorOptions:
     """``guard doctor``."""
 

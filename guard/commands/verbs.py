@@ -79,6 +79,11 @@ VERBS = {
         ),
         "bench:bench",
     ),
+    "init": Verb(
+        "Write what a repository needs for guard: configuration, a first check, hooks, a workflow. Keeps what is there.",
+        ("guard init", "guard init --gpu-runner gpu"),
+        "init:init",
+    ),
     "doctor": Verb(
         "Say what this torch is, and which of its defects guard mends while tracing.",
         ("guard doctor", "guard doctor --format json"),
