@@ -13,6 +13,7 @@ SKIPPED = "skipped"
 KINDS = (
     "internal",   # guard itself failed
     "import",     # the check's module does not import, or pytest cannot collect it
+    "shard",      # a report of this run is missing, or is not what was planned
     "refused",    # the check cannot be guarded as it is written (automatic id, two checks for one file)
     "crash",      # the worker died: signal or exit
     "timeout",    # the check did not end
@@ -97,6 +98,10 @@ class Outcome:
     """The check's own rules, which come before the project's."""
     counted: Counted | None = None
     """Its trace cost; None where that was not asked for."""
+    source: str = ""
+    """``path:line`` of the test, relative to the root; "" where that is not known."""
+    device: str = ""
+    """In a merged run, the device of a run that stands beside the others; else ""."""
 
     @property
     def status(self) -> str:
@@ -104,6 +109,21 @@ class Outcome:
         if self.findings:
             return min((f.kind for f in self.findings), key=KINDS.index)
         return HOLDS if self.skipped is None else SKIPPED
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Which part of a run that was split this one is."""
+
+    number: int
+    """From 1."""
+    of: int
+    durations: str = ""
+    """Digest of the durations that decided who runs what; "" where the checks were split by number alone."""
+    complete: bool = False
+    """All of its checks ran, and -k, -m or ids left none out of the run that was split."""
+    left_out: tuple[str, ...] = ()
+    """Known checks that are in no shard, because -k, -m or ids left them out."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +139,14 @@ class Run:
     interrupted: bool = False
     environment: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    """Short ids of every test that was collected, also of those that were left out."""
+    selected: tuple[str, ...] = ()
+    """Short ids of those that were to run."""
+    shard: Shard | None = None
+    """None where the run is not split."""
+    commit: str = ""
+    """Full hash of what was checked out, "" where nobody knows."""
 
 
 def outcome_to_json(outcome: Outcome) -> dict[str, Any]:

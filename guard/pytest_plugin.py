@@ -44,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--guard-run", default=None, help=argparse.SUPPRESS)  # folder of a contained run
     group.addoption("--guard-root", default=None, help=argparse.SUPPRESS)
     group.addoption("--guard-select", default="[]", help=argparse.SUPPRESS)  # selectors as JSON
+    group.addoption("--guard-shard", default=None, help=argparse.SUPPRESS)  # I/N
     group.addoption("--guard-trace-cost", default="off", help=argparse.SUPPRESS)  # on, or record new ones
     group.addoption("--guard-lenient", action="store_true", help=argparse.SUPPRESS)  # some of them may name nothing
 
@@ -118,15 +119,24 @@ def _drain(config: pytest.Config) -> None:
             capture.read_global_capture()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep what ``guard check`` was asked for; first, because ``-k`` and ``-m`` choose from that."""
-    if config.getoption("guard_run"):
-        selectors, lenient = json.loads(config.getoption("guard_select")), config.getoption("guard_lenient")
-        dropped = _project(config).select(items, selectors, lenient=lenient)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
+    """Keep what ``guard check`` was asked for: ids first, because ``-k`` and ``-m`` choose from them; then a shard."""
+    del session
+    if not config.getoption("guard_run"):
+        return (yield)
+    selectors, lenient = json.loads(config.getoption("guard_select")), config.getoption("guard_lenient")
+    dropped = _project(config).select(items, selectors, lenient=lenient)
+    try:
+        return (yield)
+    finally:
+        if config.getoption("guard_shard"):
+            number, _, of = config.getoption("guard_shard").partition("/")
+            dropped += _project(config).share(items, int(number), int(of))
         if dropped:
             config.hook.pytest_deselected(items=dropped)
-    del session
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard import verdict
 from guard.baselines.names import tests_of
-from guard.commands import against, engine, workers
-from guard.commands.collection import Collection, modules, read_collection, refuse_unknown, refuse_unspeakable
+from guard.commands import against, device, engine, shards, workers
+from guard.commands.collection import (
+    Collection,
+    located,
+    modules,
+    read_collection,
+    refuse_unknown,
+    refuse_unspeakable,
+)
 from guard.commands.orphans import orphans
 from guard.commands.progress import progress
+from guard.commands.provenance import checked_out
+from guard.commands.publish import Wanted, publish
 from guard.commands.recorder import Recorder
 from guard.commands.runs import run_folder
 from guard.commands.selection import from_root
@@ -22,7 +31,6 @@ from guard.config import load
 from guard.environment import current
 from guard.errors import GuardError, UsageError
 from guard.findings import Finding, Outcome, Run
-from guard.report import color, json, terminal
 from guard.session import evidence
 from guard.session.settle import merge
 
@@ -47,12 +55,9 @@ class Ended(NamedTuple):
 
 def check(options: CheckOptions) -> int:
     """Check, print the report, and return the exit code."""
-    run = run_checks(load(), options)
-    if options.format == "json":
-        print(json.render(run), end="")
-    else:
-        painted = color.wanted(sys.stdout, os.environ)
-        print(terminal.render(run, color=painted, verbose=options.verbose), end="")
+    config = load()
+    run = run_checks(config, options)
+    publish(config, run, Wanted(options.format, options.verbose, options.report))
     return verdict.exit_code(run)
 
 
@@ -65,10 +70,12 @@ def run_checks(config: Config, options: CheckOptions) -> Run:
     """
     started = time.perf_counter()
     engine.check_expressions(options)
+    if options.require_device is not None:
+        device.require(options.device)
     refuse_unspeakable(config)
     options = replace(options, ids=from_root(options.ids, config))
     ref = against.find(config, options) if options.against is not None else None
-    run = Run(environment=current(options.device).as_dict())
+    run = Run(environment=current(options.device).as_dict(), commit=checked_out(config.root))
     if config.checks.is_dir():
         run = _explained(_run(run, config, options), config, options, ref)
     else:
@@ -78,6 +85,7 @@ def run_checks(config: Config, options: CheckOptions) -> Run:
 
 def _run(run: Run, config: Config, options: CheckOptions) -> Run:
     with run_folder(config.state) as folder:
+        durations = shards.leave_durations(config, options, folder)
         silent = options.quiet or options.pdb
         with progress(sys.stderr, quiet=silent, dumb=os.environ.get("TERM") == "dumb") as shown:
             ended = _pytest(config, options, folder, shown.tell)
@@ -88,11 +96,21 @@ def _run(run: Run, config: Config, options: CheckOptions) -> Run:
         return replace(run, outcomes=_settled(config, recorder), collected=recorder.collected, interrupted=True)
     notes = refuse_unknown(collection, options.ids, config)
     outcomes = (*_settled(config, recorder), *_failed_run(config, ended), *lost(ended))
-    full = not _partial(options, recorder, outcomes)
-    if full:
+    complete = not _partial(options, recorder, outcomes)
+    shard = shards.shard(options, collection, durations, complete=complete)
+    if complete and shard is None:
         outcomes += orphans(config, collection.known, outcomes)
-    notes += _why_nothing(config, options, collection) if not outcomes and not notes else ()
-    return replace(run, outcomes=outcomes, full=full, collected=recorder.collected, notes=notes)
+    notes += _why_nothing(config, options, collection) if not outcomes and not notes and shard is None else ()
+    return replace(
+        run,
+        outcomes=located(outcomes, collection),
+        full=complete and shard is None,
+        collected=recorder.collected,
+        notes=notes,
+        known=collection.known,
+        selected=collection.selected,
+        shard=shard,
+    )
 
 
 def _explained(run: Run, config: Config, options: CheckOptions, ref: against.Ref | None) -> Run:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Format = Literal["text", "json"]
+ReportFormat = Literal["text", "json", "github"]
 Workers = int | Literal["auto"]
 
 
@@ -29,7 +30,7 @@ class CheckOptions:
     device: str = "cpu"
     timeout: float | None = None
     """Seconds a check may take; 0 is no limit."""
-    format: Format = "text"
+    format: ReportFormat = "text"
     verbose: bool = False
     exitfirst: bool = False
     """Stop after the first check that does not hold."""
@@ -49,6 +50,14 @@ class CheckOptions:
     """Ask git who moved what drifted."""
     lenient: bool = False
     """Leave out ids that name no check."""
+    report: Path | None = None
+    """Folder for run.json, summary.md and guard.sarif, relative to the working directory."""
+    shard: tuple[int, int] | None = None
+    """Which part to run, from 1, and of how many."""
+    durations: Path | None = None
+    """A report of before, or its run.json: what each check took decides which shard runs it."""
+    require_device: str | None = None
+    """A kind of device without which nothing is checked."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,23 @@ class AcceptOptions:
     in_ci: bool = False
     reason: str = ""
     """Why; recorded with the baselines."""
+
+
+@dataclass(frozen=True)
+class MergeOptions:
+    """``guard merge``."""
+
+    reports: tuple[Path, ...] = ()
+    """Folders and zip files with the reports that arrived, relative to the working directory."""
+    expect: int = 1
+    """Shards that were planned."""
+    devices: tuple[str, ...] = ()
+    """Other devices whose report was planned."""
+    not_run: tuple[tuple[str, str], ...] = ()
+    """What was not planned, and why: ("gpu", "fork")."""
+    format: ReportFormat = "text"
+    report: Path | None = None
+    verbose: bool = False
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def since(options: DiffOptions) -> int:
     """Print the list; 0 whatever it holds, 2 where a file of it does not parse."""
     config = load()
     ref = options.since or ""
-    found = _page(config, ref, rerecorded(config, ref))
+    found = rerecorded_page(config, ref)
     if options.ids:
         chosen = select(options.ids, [row.check for row in found.rows], config, f"not re-recorded since {quoted(ref)}:")
         found = found.only(chosen)
@@ -47,6 +47,16 @@ def since(options: DiffOptions) -> int:
         painted = color.wanted(sys.stdout, os.environ)
         print(page.as_text(found, color=painted, verbose=options.verbose or bool(options.ids)), end="")
     return verdict.USAGE if any(row.status == "unreadable" for row in found.rows) else verdict.HOLD
+
+
+def rerecorded_page(config: Config, ref: str) -> page.Page:
+    """Classify what this branch did to the baselines since it left ``ref``.
+
+    Raises:
+        GitError: git cannot tell.
+        GuardError: A file cannot be read.
+    """
+    return _page(config, ref, rerecorded(config, ref))
 
 
 def _page(config: Config, ref: str, since: Since) -> page.Page:

@@ -22,8 +22,18 @@ VERBS = {
             'guard check "nested_trace::expand[real-fake]" -v',
             "guard check -k expand --fixes off",
             "guard check --against main",
+            "guard check --shard 1/4 --report report --format github",
         ),
         "check:check",
+    ),
+    "merge": Verb(
+        "Join the reports of a run's shards, and demand every one that was planned.",
+        (
+            "guard merge reports --expect 4",
+            "guard merge reports/* --expect 4 --expect-device cuda --report merged --format github",
+            "guard merge reports --expect 4 --not-run gpu=fork",
+        ),
+        "merge:merge",
     ),
     "accept": Verb(
         "Make what the last check saw the baseline.",

@@ -37,7 +37,7 @@ def fence(lines: Sequence[str], language: str) -> Iterator[str]:
     longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
     ticks = "`" * max(3, longest + 1)
     yield f"{ticks}{language}"
-    yield from lines
+    yield from (line.replace("\r", "\\x0d") for line in lines)
     yield ticks
 
 

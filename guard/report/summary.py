@@ -15,6 +15,7 @@ NOUNS = {
     HOLDS: ("holds", "hold"),
     "internal": ("internal error", "internal errors"),
     "import": ("import error", "import errors"),
+    "shard": ("report not right", "reports not right"),
     "refused": ("refused", "refused"),
     "crash": ("crash", "crashes"),
     "timeout": ("timeout", "timeouts"),
@@ -64,7 +65,9 @@ def summary(run: Run) -> str:
     if aside:
         parts[0] += f" ({', '.join(aside)})"
     line = f"{', '.join(parts)} in {duration(run.seconds)}" if parts else f"in {duration(run.seconds)}"
-    if not set(found) - {SKIPPED}:
+    if run.shard is not None:
+        line = f"shard {run.shard.number} of {run.shard.of}: {'' if parts else 'nothing in it '}{line}"
+    elif not set(found) - {SKIPPED}:
         line = f"nothing was checked{': ' if parts else ' '}{line}"
     return f"interrupted: {line}" if run.interrupted else line
 

@@ -19,6 +19,7 @@ from guard.session.guard import Guard
 from guard.session.seen import seen, user_line
 from guard.session.setting import Setting
 from guard.session.settle import settle
+from guard.session.shards import durations, share
 from guard.session.subject import Subject
 from guard.session.watch import Watch
 from guard.verdict import judge_drifts
@@ -85,10 +86,20 @@ class Project:
         items[:] = [item for item, check in zip(items, ids, strict=True) if check in wanted]
         return dropped
 
+    def share(self, items: list[pytest.Item], number: int, of: int) -> list[pytest.Item]:
+        """Keep in ``items`` what one shard of several runs; return the rest."""
+        ids = [self._id(item) for item in items]
+        self._left["planned"] = ids
+        mine = share(ids, durations(self.run), number, of)
+        dropped = [item for item, check in zip(items, ids, strict=True) if check not in mine]
+        items[:] = [item for item, check in zip(items, ids, strict=True) if check in mine]
+        return dropped
+
     def leave_collection(self, items: Iterable[pytest.Item]) -> None:
         """Write what this process collected, for the controller."""
         if self.run is not None:
             self._left["selected"] = [self._id(item) for item in items]
+            self._left["sources"] = {self._id(item): self._source(item) for item in items}
             (self.run / f"{self.worker or 'main'}.collected").write_text(json.dumps(self._left), encoding="ascii")
 
     def begin(self, item: pytest.Item) -> None:
