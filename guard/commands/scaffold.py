@@ -116,7 +116,7 @@ def _hooks(place: Place) -> Piece:
 
 def _entry(place: Place, verb: str) -> str:
     """Return what runs in the project's folder: hooks run at the top of the repository."""
-    return shlex.join(("sh", "-c", f"cd {shlex.quote(place.prefix)} && guard {verb}"))
+    return shlex.join(("sh", "-c", f"cd -- {shlex.quote(place.prefix)} && guard {verb}"))
 
 
 def _workflow(place: Place, gpu_runner: str | None) -> Piece:

@@ -34,8 +34,8 @@ def write_all(files: Sequence[tuple[Path, bytes]], top: Path) -> None:
             if there:  # a replaced file has a mode of its own
                 path.chmod(mode)
     except OSError as error:
-        for path, data, mode in reversed(before):
-            _restore(path, data, mode, top)
+        for path, was, mode in reversed(before):
+            _restore(path, was, mode, top)
         blamed = error.filename or files[len(before) - 1][0]
         raise GuardError(f'"{blamed}" cannot be written: {error.strerror}', "nothing was written") from error
 
