@@ -9,6 +9,8 @@ from guard.policy import Rule
 
 HOLDS = "holds"
 SKIPPED = "skipped"
+UNCHANGED = "unchanged"
+"""It held when it was last traced, and nothing that it depends on has moved since: it did not run."""
 # Kinds of finding, worst first. README and docs/json.md list them.
 KINDS = (
     "internal",   # guard itself failed
@@ -102,13 +104,17 @@ class Outcome:
     """``path:line`` of the test, relative to the root; "" where that is not known."""
     device: str = ""
     """In a merged run, the device of a run that stands beside the others; else ""."""
+    unchanged: bool = False
+    """It did not run: nothing that it depends on has moved since it last held, or was skipped."""
 
     @property
     def status(self) -> str:
-        """``holds``, ``skipped``, or the worst finding's kind."""
+        """``holds``, ``unchanged``, ``skipped``, or the worst finding's kind."""
         if self.findings:
             return min((f.kind for f in self.findings), key=KINDS.index)
-        return HOLDS if self.skipped is None else SKIPPED
+        if self.skipped is not None:
+            return SKIPPED
+        return UNCHANGED if self.unchanged else HOLDS
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import json
 from dataclasses import fields
 from typing import Any
 
-from guard.findings import Counted, Finding, Outcome, Run, Shard
+from guard.findings import UNCHANGED, Counted, Finding, Outcome, Run, Shard
 from guard.policy import Rule
 from guard.report.json import SCHEMA
 from guard.report.schema import problem, run_schema
@@ -43,8 +43,9 @@ def _run(record: dict[str, Any]) -> Run:
 def _outcome(record: dict[str, Any]) -> Outcome:
     found = {key: tuple(Finding(**_own(Finding, one)) for one in record[key]) for key in _FINDINGS}
     rules = tuple(Rule(**{key: one[key] for key in Rule._fields}) for one in record["policy"])
+    unchanged = record["status"] == UNCHANGED
     counted = None if record.get("counted") is None else Counted(**_own(Counted, record["counted"]))
-    return Outcome(**_own(Outcome, record) | found | {"policy": rules, "counted": counted})
+    return Outcome(**_own(Outcome, record) | found | {"policy": rules, "counted": counted, "unchanged": unchanged})
 
 
 def _own(kind: type, record: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from guard.baselines.names import quoted
-from guard.findings import HOLDS, KINDS, SKIPPED
+from guard.findings import HOLDS, KINDS, SKIPPED, UNCHANGED
 from guard.report.color import paint
 from guard.report.groups import Group, grouped, listed
 from guard.report.summary import duration, summary
@@ -33,7 +33,7 @@ _SIGNS = {"+ ": "added", "- ": "removed"}
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Nobody reads more of one line, and some terminals choke on it
 _LONGEST = 4000
-_RANK = {status: rank for rank, status in enumerate((*KINDS, SKIPPED, HOLDS))}
+_RANK = {status: rank for rank, status in enumerate((*KINDS, SKIPPED, UNCHANGED, HOLDS))}
 
 
 def render(run: Run, *, color: bool = False, verbose: bool = False) -> str:
@@ -114,6 +114,8 @@ def _quiet(outcome: Outcome, *, color: bool) -> str:
     if outcome.skipped is not None:
         return f"skipped: {name} - {clean(outcome.skipped)}\n"
     needs = f", needs fix {', '.join(outcome.needs)}" if outcome.needs else ""
+    if outcome.unchanged:
+        return f"{paint('unchanged', 'good', color=color)}: {name}{needs}\n"
     return f"{paint('holds', 'good', color=color)}: {name}{needs} in {duration(outcome.seconds)}\n"
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from guard.findings import HOLDS, KINDS, SKIPPED, Finding, Outcome, Run, Shard
+from guard.findings import HOLDS, KINDS, SKIPPED, UNCHANGED, Finding, Outcome, Run, Shard
 from guard.report.summary import NOUNS, counts, duration, summary
 
 
@@ -34,7 +34,7 @@ def test_several_of_each() -> None:
 
 
 def test_every_status_has_its_nouns_and_its_place() -> None:
-    assert list(NOUNS) == [HOLDS, *KINDS, SKIPPED]
+    assert list(NOUNS) == [HOLDS, UNCHANGED, *KINDS, SKIPPED]
 
 
 def test_a_fix_that_did_not_make_it_hold_is_not_counted() -> None:
@@ -45,6 +45,12 @@ def test_nothing_and_interrupted() -> None:
     assert summary(Run()) == "nothing was checked in 0.0 s"
     assert summary(Run(outcomes(SKIPPED, 3), seconds=2)) == "nothing was checked: 3 skipped in 2.0 s"
     assert summary(Run(outcomes(HOLDS, 3), seconds=2, interrupted=True)) == "interrupted: 3 hold in 2.0 s"
+
+
+def test_what_did_not_run_is_said_to_be_unchanged() -> None:
+    still = Outcome("a::b", "n", needs=("x",), unchanged=True)
+    line = summary(Run((still, *outcomes(HOLDS, 2), Outcome("a::c", "n", skipped="why", unchanged=True))))
+    assert line == "2 hold (1 needs a fix), 1 unchanged since it last held, 1 skipped in 0.0 s"
 
 
 def test_a_shard_says_which_it_is_and_may_be_empty() -> None:
