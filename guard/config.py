@@ -13,7 +13,7 @@ from guard.policy import Rule, parse
 
 FIXES = ("allow", "warn", "fail")
 FOLDERS = ("checks", "baselines")
-GPU = ("optional", "trusted", "required")
+GPU = ("optional", "unless-fork", "required")
 KEYS = (*FOLDERS, "fixes", "gpu", "policy", "timeout", "trace_cost", "trace_tolerance", "workers")
 REASONS = ("optional", "required")
 POLICY = "[tool.guard.policy]"
@@ -32,7 +32,7 @@ class Config:
     """``.guard``, git-ignored: pending captures, lock, caches."""
     fixes: Literal["allow", "warn", "fail"] = "allow"
     """What a capture that needs a fix of guard's is: nothing, a note, or a finding."""
-    gpu: Literal["optional", "trusted", "required"] = "optional"
+    gpu: Literal["optional", "unless-fork", "required"] = "optional"
     """Whether ``guard merge`` lets a run without a GPU pass: yes, of a fork's code, or never."""
     timeout: float = 300.0
     """Seconds a check may take; 0 is no limit."""
@@ -192,10 +192,10 @@ def is_tolerance(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1
 
 
-def _gpu(value: object) -> Literal["optional", "trusted", "required"]:
+def _gpu(value: object) -> Literal["optional", "unless-fork", "required"]:
     if value not in GPU:
-        raise _wrong("gpu", '"optional", "trusted" or "required"', value)
-    return cast('Literal["optional", "trusted", "required"]', value)
+        raise _wrong("gpu", '"optional", "unless-fork" or "required"', value)
+    return cast('Literal["optional", "unless-fork", "required"]', value)
 
 
 def _timeout(value: object) -> float:

@@ -215,6 +215,8 @@ def _record_environment(config: Config, found: Pending) -> tuple[str, ...]:
         before = None
     if before is not None and (before.torch, before.device) == (found.meta.torch, found.meta.device):
         return ()
-    now = replace(environment.current(found.meta.device), torch=found.meta.torch)
+    here = environment.current(found.meta.device)
+    made = {"python": found.meta.python or here.python, "platform": found.meta.platform or here.platform}
+    now = replace(here, torch=found.meta.torch, **made)
     write_whole(path, environment.dump(now).encode())
     return (path.relative_to(config.root).as_posix(),)

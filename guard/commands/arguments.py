@@ -210,6 +210,9 @@ def _update_flags(made: Parser) -> None:
 
 def _accept_flags(made: Parser) -> None:
     _reject_flags(made)
+    made.add_argument(
+        "--from", dest="origin", type=Path, metavar="PATH", help="take what another machine's check saw: folder or zip"
+    )
     _accepting(made)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard import verdict
 from guard.baselines.names import tests_of
+from guard.baselines.origin import leave_origin
 from guard.commands import against, device, engine, shards, workers
 from guard.commands.collection import (
     Collection,
@@ -78,6 +79,7 @@ def run_checks(config: Config, options: CheckOptions) -> Run:
     run = Run(environment=current(options.device).as_dict(), commit=checked_out(config.root))
     if config.checks.is_dir():
         run = _explained(_run(run, config, options), config, options, ref)
+        leave_origin(config, waiting_of(run), run.commit, run.environment)
     else:
         run = replace(run, outcomes=(_import(config.checks_prefix, "no such folder: there is nothing to check"),))
     return replace(verdict.apply(config.policy, run), seconds=time.perf_counter() - started)
@@ -199,6 +201,11 @@ def _partial(options: CheckOptions, recorder: Recorder, outcomes: tuple[Outcome,
     chosen = options.ids or options.keyword is not None or options.markers is not None or options.pytest_args
     broken = any(finding.kind in {"import", "internal"} for outcome in outcomes for finding in outcome.findings)
     return bool(chosen or broken or recorder.stopped)
+
+
+def waiting_of(run: Run) -> tuple[str, ...]:
+    """Return the checks that left something for ``guard accept``."""
+    return tuple(outcome.check for outcome in run.outcomes if outcome.pending is not None)
 
 
 def _import(subject: str, title: str) -> Outcome:

@@ -212,7 +212,7 @@ def _left_out(plan: Plan, beside: Sequence[str], kinds: set[str]) -> tuple[list[
     wrong = [_wrong(device, "this device's report was planned and did not arrive") for device in sorted(wanted - kinds)]
     has_gpu = bool(set(beside) | wanted | (kinds - {HOST}))
     reasons = dict(plan.not_run)
-    must = plan.gpu == "required" or (plan.gpu == "trusted" and reasons.get("gpu") != FORK)
+    must = plan.gpu == "required" or (plan.gpu == "unless-fork" and reasons.get("gpu") != FORK)
     if must and not has_gpu:
         why = f"not run ({reasons.get('gpu', 'nobody planned it')})"
         wrong.append(_wrong("gpu", f'{why}, and the policy is gpu = "{plan.gpu}"'))

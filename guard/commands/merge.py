@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from guard import verdict
 from guard.baselines.arrived import ArrivedError, read_arrived
+from guard.baselines.origin import leave_origin
 from guard.commands.joined import Broken, Plan, Report, join
 from guard.commands.orphans import orphans
 from guard.commands.provenance import checked_out
@@ -63,4 +64,6 @@ def _report(where: str, data: bytes) -> Report | Broken:
 def _with_orphans(config: Config, run: Run) -> Run:
     if not run.full or run.interrupted:
         return run
-    return replace(run, outcomes=(*run.outcomes, *orphans(config, run.known, run.outcomes)))
+    found = orphans(config, run.known, run.outcomes)
+    leave_origin(config, [one.check for one in found if one.pending is not None], run.commit, run.environment)
+    return replace(run, outcomes=(*run.outcomes, *found))

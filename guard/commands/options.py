@@ -69,6 +69,8 @@ class AcceptOptions:
     in_ci: bool = False
     reason: str = ""
     """Why; recorded with the baselines."""
+    origin: Path | None = None
+    """A folder or zip file with what another machine's check saw, relative to the working directory."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ VERBS = {
     ),
     "accept": Verb(
         "Make what the last check saw the baseline.",
-        ('guard accept "nested_trace::expand[real-fake]"', "guard accept --all"),
+        ('guard accept "nested_trace::expand[real-fake]"', "guard accept --all", "guard accept --from pending.zip"),
         "accept:accept",
     ),
     "reject": Verb(

@@ -33,7 +33,7 @@ def share(checks: Iterable[str], durations: Mapping[str, int], number: int, of: 
 
     The longest first, each to the shard that has least so far (Graham's LPT rule: at most 4/3 of the best). A check
     that is new takes what the median one does. Those that take the same are put in the order of their ids' digests, so
-    that the parameters of one slow test are spread, and a new check moves few others where nothing is known.
+    that the parameters of one slow test are spread.
 
     Args:
         checks: ids of all that is to run, in any order.
