@@ -14,13 +14,13 @@ from guard.ir.parser import parse_program
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-HEAD = "guard-graph 1\ncheck a::b\ntracer t\n\ngraph main(%x: f32[4]) -> (mutated %x: alias %x: f32[4]) {\n"
+HEAD = "guard-graph 1\ncheck a::b\ntracer t\n\ngraph main(%x: f32[4]) -> (alias %x: f32[4]) {\n"
 WRITES = f"{HEAD}  %0: f32[4] = aten.add_.Tensor(%x, 1) {{write %x, alias %x}}\n  return %0\n}}\n"
 
 
 @pytest.fixture
 def both() -> Couple:
-    program = parse_program(WRITES.replace("mutated %x: alias %x: ", "alias %x: "))
+    program = parse_program(WRITES)
     (found,) = couples(program, program)
     assert not isinstance(found, Paired), found.problem
     return found
