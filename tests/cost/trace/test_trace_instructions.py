@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from guard.cost.trace.instructions import NONE, _has_pmu, measured, works
+from guard.cost.pmu import has_pmu
+from guard.cost.trace.instructions import NONE, measured, works
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,7 +67,7 @@ def test_the_counter_is_closed_when_the_run_raises() -> None:
 def test_a_kernel_without_a_pmu_is_not_asked(tmp_path: Path) -> None:
     (tmp_path / "software").mkdir()
     (tmp_path / "msr").mkdir()
-    assert not _has_pmu(tmp_path)
-    assert not _has_pmu(tmp_path / "absent")
+    assert not has_pmu(tmp_path)
+    assert not has_pmu(tmp_path / "absent")
     (tmp_path / "cpu").mkdir()
-    assert _has_pmu(tmp_path)
+    assert has_pmu(tmp_path)
