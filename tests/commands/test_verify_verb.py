@@ -12,8 +12,11 @@ import pytest
 
 from guard import environment
 from guard.__main__ import main
+from guard.baselines import costs
 from guard.baselines.disk import write_whole
+from guard.baselines.names import cost_path
 from guard.baselines.pending import Meta, write_pending
+from guard.baselines.section import Section
 from guard.baselines.store import Store
 from guard.config import Config, load
 from tests.project import ROOT
@@ -125,6 +128,41 @@ def test_what_lies_beside_is_read_too(config: Config, capsys: pytest.CaptureFixt
     assert code == 1
     assert "baselines/environment.toml:1: not what guard accept writes\n" in out
     assert "baselines/reasons.toml:1: holds more than a reason a check\n" in out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ('"calls": 3', '"calls": 3.5', 6, "wanted"),
+        ('"calls": 3', '"calls":  3', 6, "not as guard prints it"),
+        ('"it::one"', '"it::won"', 2, 'holds check "it::won", whose file is "baselines/it/won.cost.json"'),
+        ('   "calls": 3', "<<<<<<< HEAD", 6, "merge conflict marker"),
+    ],
+)
+def test_a_damaged_trace_cost_is_told_with_its_line(  # noqa: PLR0913, PLR0917 - a row of the table
+    config: Config, capsys: pytest.CaptureFixture[str], old: str, new: str, line: int, said: str
+) -> None:
+    text = costs.dump("it::one", {"linux": Section(3, 0.02)})
+    path = config.baselines / cost_path("it::one")
+    write_whole(path, text)
+    Repository(config.root).commit()
+    assert verify(capsys)[0] == 0
+    write_whole(path, text.replace(old.encode(), new.encode()))
+    code, out = verify(capsys)
+    assert code == 1
+    assert f"baselines/it/one.cost.json:{line}: " in out
+    assert said in out
+
+
+def test_a_trace_cost_goes_with_its_graph(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    write_whole(config.baselines / cost_path("it::one"), costs.dump("it::one", {"linux": Section(3, 0.02)}))
+    code, out = verify(capsys)
+    assert code == 1
+    assert "baselines/it/one.cost.json:1: is not tracked\n" in out  # as its graph is
+    (config.checks / "test_it.py").write_text(CHECKS.replace("test_one", "test_zero"))
+    Repository(config.root).git("rm", "--quiet", "baselines/it/one.graph")
+    Repository(config.root).git("add", "baselines")
+    assert "baselines/it/one.cost.json:1: there is no graph beside this trace cost\n" in verify(capsys)[1]
 
 
 def test_a_check_that_is_gone_and_one_that_is_new(
@@ -245,10 +283,7 @@ def test_outside_git_the_rest_is_verified(config: Config, capsys: pytest.Capture
     (config.root / ".git").rename(config.root.parent / "away")
     assert verify(capsys) == (
         0,
-        (
-            "note: what is staged was not looked at: this is no git repository\n"
-            "3 baselines verified, no faults\n"
-        ),
+        ("note: what is staged was not looked at: this is no git repository\n3 baselines verified, no faults\n"),
     )
 
 

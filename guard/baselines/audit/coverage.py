@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.baselines.audit.fault import Fault
 from guard.baselines.audit.module import Defined, stripped
 from guard.baselines.audit.texts import function_of
-from guard.baselines.names import module_of, quoted, short_id
+from guard.baselines.names import COST_SUFFIX, SUFFIX, module_of, quoted, short_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -55,6 +55,14 @@ def orphans(tree: Tree, held: Iterable[Held]) -> Iterator[Fault]:
     for (check, path), found, why in homes(tree, held):
         if found is None:
             yield Fault(path, 2, "orphan", f"{quoted(check)} has no check: {why}", f"git rm -- {shlex.quote(path)}")
+
+
+def alone(paths: Iterable[str]) -> Iterator[Fault]:
+    """Yield the costs whose graph is gone: nothing compares them."""
+    there = frozenset(paths)
+    for path in sorted(there):
+        if path.endswith(COST_SUFFIX) and path.removesuffix(COST_SUFFIX) + SUFFIX not in there:
+            yield Fault(path, 1, "orphan", "there is no graph beside this trace cost", f"git rm -- {shlex.quote(path)}")
 
 
 def missing(tree: Tree, held: Sequence[Held], prefix: str) -> Iterator[Fault]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.baselines import reasons
+from guard.baselines.audit.beside import ENVIRONMENT, REASONS
 from guard.baselines.audit.cache import Cache
-from guard.baselines.audit.coverage import Held, homes, missing, orphans
+from guard.baselines.audit.coverage import Held, alone, homes, missing, orphans
 from guard.baselines.audit.folder import read_folder
 from guard.baselines.audit.staging import Staging, read_staging, staging_faults, tracked
 from guard.baselines.audit.texts import Texts, split
 from guard.baselines.audit.tree import Tree
 from guard.baselines.git import GitError
-from guard.baselines.names import SUFFIX, check_of, quoted
+from guard.baselines.names import COST_SUFFIX, SUFFIX, check_of, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from guard.baselines.audit.folder import Found
     from guard.config import Config
 
-ENVIRONMENT = "environment.toml"  # guard.environment asks package metadata as it is imported: 10 ms
-COST = ".cost.json"
 NOT_CI = ("", "0", "false", "no", "off")
 
 
@@ -55,6 +53,7 @@ def audit(config: Config, environ: Mapping[str, str]) -> Audit:
     found = read_folder(config.baselines, _folder(config))
     look = _Look(config, Tree(config, cache), _held(config, found), staging)
     faults = [*_texts(config, cache, found), *look.coverage(), *look.staged(environ)]
+    faults += alone(f"{_folder(config)}/{path}" for path, _ in found)
     cache.write()
     notes += (*look.notes, *_waiting(config))
     return Audit(tuple(sorted(set(faults))), tuple(notes), len(look.held))
@@ -92,7 +91,7 @@ class _Look:
         graphs = {path for path, module in modules.items() if module in known}
         recorded = graphs | {one.path for one in self.held if one.path not in untracked}
         beside = {path for path in untracked if _graph_of(path) in recorded}
-        shared = {f"{_folder(self.config)}/{name}" for name in (ENVIRONMENT, reasons.FILE)} if recorded else set()
+        shared = {f"{_folder(self.config)}/{name}" for name in (ENVIRONMENT, REASONS)} if recorded else set()
         return frozenset(graphs | beside | (shared & untracked))
 
 
@@ -116,12 +115,12 @@ def _folder(config: Config) -> str:
 
 def _is_ours(path: str) -> bool:
     name = path.rpartition("/")[2]
-    return path.endswith((SUFFIX, COST)) or name in (ENVIRONMENT, reasons.FILE)
+    return path.endswith((SUFFIX, COST_SUFFIX)) or name in (ENVIRONMENT, REASONS)
 
 
 def _graph_of(path: str) -> str | None:
     """Return the graph that a file of costs lies beside."""
-    return f"{path[: -len(COST)]}{SUFFIX}" if path.endswith(COST) else None
+    return f"{path[: -len(COST_SUFFIX)]}{SUFFIX}" if path.endswith(COST_SUFFIX) else None
 
 
 def _waiting(config: Config) -> tuple[str, ...]:
