@@ -56,7 +56,7 @@ def _limited(path: Path, found: Iterator[tuple[str, bytes]]) -> Iterator[tuple[s
         if total > ALL:
             raise _too_large(path, f"more than {ALL >> 20} MiB")
         if name in seen:
-            raise ArrivedError(f'"{path}" holds "{name}" twice')
+            raise ArrivedError(f'"{path}" holds "{printable(name)}" twice')
         seen.add(name)
         yield name, data
 
@@ -85,13 +85,13 @@ def _read(path: Path, file: Path, relative: str) -> bytes:
         else None
     )
     if descriptor is None:
-        raise ArrivedError(f'"{relative}" in "{path}" is a link')
+        raise ArrivedError(f'"{printable(relative)}" in "{path}" is a link')
     with os.fdopen(descriptor, "rb") as stream:
         if not S_ISREG(os.fstat(stream.fileno()).st_mode):
-            raise ArrivedError(f'"{relative}" in "{path}" is no file')
+            raise ArrivedError(f'"{printable(relative)}" in "{path}" is no file')
         data = stream.read(ONE + 1)
     if len(data) > ONE:
-        raise _too_large(path, f'"{relative}" has more than {ONE >> 20} MiB')
+        raise _too_large(path, f'"{printable(relative)}" has more than {ONE >> 20} MiB')
     return data
 
 
@@ -108,7 +108,7 @@ def _zipped(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, by
                 with archive.open(entry) as stream:
                     data = stream.read(ONE + 1)  # what the directory says of its size may be a lie
                 if len(data) > ONE:
-                    raise _too_large(path, f'"{entry.filename}" has more than {ONE >> 20} MiB')
+                    raise _too_large(path, f'"{printable(entry.filename)}" has more than {ONE >> 20} MiB')
                 yield entry.filename, data
 
 
@@ -120,9 +120,14 @@ def _refuse_name(path: Path, entry: zipfile.ZipInfo) -> None:
         or ".." in PurePosixPath(name).parts
         or any(letter in name for letter in "\\\0:")
     ):
-        raise ArrivedError(f'"{path}" holds "{name}", which leads out of it')
+        raise ArrivedError(f'"{path}" holds "{printable(name)}", which leads out of it')
     if S_ISLNK(entry.external_attr >> 16):
-        raise ArrivedError(f'"{name}" in "{path}" is a link')
+        raise ArrivedError(f'"{printable(name)}" in "{path}" is a link')
+
+
+def printable(name: str) -> str:
+    """Spell a name that a stranger chose so that it cannot command a terminal."""
+    return name if name.isprintable() else ascii(name)[1:-1]
 
 
 def _too_large(path: Path, why: str) -> ArrivedError:

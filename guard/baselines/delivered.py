@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from guard.baselines.arrived import read_arrived
+from guard.baselines.arrived import printable, read_arrived
 from guard.baselines.names import COST_SUFFIX, SUFFIX, quoted
 from guard.baselines.origin import parse
 from guard.baselines.pending import META, ORIGIN, Broken, digest, digests, folder, read_from, write_pending
@@ -105,13 +105,14 @@ def _captures(config: Config, origin: Origin, files: Mapping[str, bytes]) -> Ite
 
     metas = {name for name in files if name.endswith(SUFFIX + META)}
     for name in sorted({*origin.captures, *metas}):
+        shown = printable(name)
         if name not in origin.captures:
-            yield f'"{name}": the run that left the others did not capture it'
+            yield f'"{shown}": the run that left the others did not capture it'
         elif name not in files or digest(files[name]) != origin.captures[name]:
-            yield f'"{name}": it is not there as it was captured'
+            yield f'"{shown}": it is not there as it was captured'
         else:
             one = read_from(config, folder(config) / name, read)
-            yield one if not isinstance(one, Broken) else f'"{name}": {one.problem}'
+            yield one if not isinstance(one, Broken) else f'"{shown}": {printable(one.problem)}'
 
 
 def _unfit(config: Config, origin: Origin, one: Pending, head: str, others: Mapping[str, Pending]) -> str | None:

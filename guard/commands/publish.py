@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.baselines.disk import write_whole
-from guard.baselines.git import GitError
-from guard.commands.provenance import below_repository
-from guard.commands.since import rerecorded_page
 from guard.errors import GuardError
-from guard.report import color, github, json, sarif, terminal
-from guard.report.step import LIMIT, Rerecorded, as_markdown
+from guard.report import color, terminal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from guard.commands.options import ReportFormat
     from guard.config import Config
     from guard.findings import Run
+    from guard.report.step import Rerecorded
 
 RUN, SUMMARY, SARIF = "run.json", "summary.md", "guard.sarif"
 
@@ -39,9 +35,25 @@ def publish(config: Config, run: Run, wanted: Wanted) -> None:
     Raises:
         GuardError: The folder, or the job's summary, cannot be written.
     """
-    if wanted.report is None and wanted.format != "github":
-        _print(run, wanted, "")
-        return
+    if wanted.report is not None or wanted.format == "github":
+        _tell_job(config, run, wanted)
+    if wanted.format == "json":
+        from guard.report import json
+
+        print(json.render(run), end="")
+    elif wanted.format == "text":
+        painted = color.wanted(sys.stdout, os.environ)
+        print(terminal.render(run, color=painted, verbose=wanted.verbose), end="")
+
+
+def _tell_job(config: Config, run: Run, wanted: Wanted) -> None:
+    """Write what a job keeps and shows. Its imports are no others' business: a person's run starts without them."""
+    import secrets
+
+    from guard.commands.provenance import below_repository
+    from guard.report import github, json, sarif
+    from guard.report.step import as_markdown
+
     prefix, rerecorded = below_repository(config.root), _rerecorded(config, run)
     if wanted.report is not None:
         texts = {
@@ -50,24 +62,18 @@ def publish(config: Config, run: Run, wanted: Wanted) -> None:
             SARIF: sarif.as_sarif(run, prefix=prefix, home=config.checks_prefix),
         }
         _write(wanted.report, texts)
-    _print(run, wanted, prefix)
     if wanted.format == "github":
+        word = secrets.token_hex(16)
+        print(github.as_log(run, word=word, prefix=prefix, verbose=wanted.verbose), end="", flush=True)
         _add_to_summary(run, rerecorded)
-
-
-def _print(run: Run, wanted: Wanted, prefix: str) -> None:
-    if wanted.format == "json":
-        print(json.render(run), end="")
-    elif wanted.format == "github":
-        token = secrets.token_hex(16)
-        print(github.as_log(run, token=token, prefix=prefix, verbose=wanted.verbose), end="", flush=True)
-    else:
-        painted = color.wanted(sys.stdout, os.environ)
-        print(terminal.render(run, color=painted, verbose=wanted.verbose), end="")
 
 
 def _rerecorded(config: Config, run: Run) -> Rerecorded:
     """List what a pull request re-recorded; of a run that is split, once, where its parts are merged."""
+    from guard.baselines.git import GitError
+    from guard.commands.since import rerecorded_page
+    from guard.report.step import Rerecorded
+
     base = os.environ.get("GITHUB_BASE_REF")
     if not base or run.shard is not None:
         return Rerecorded()
@@ -79,6 +85,8 @@ def _rerecorded(config: Config, run: Run) -> Rerecorded:
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
+    from guard.baselines.disk import write_whole
+
     try:
         for name, text in texts.items():
             write_whole(folder / name, text.encode("utf-8", "backslashreplace"))
@@ -88,6 +96,10 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
 
 def _add_to_summary(run: Run, rerecorded: Rerecorded) -> None:
     """Append to the page of this step; what the step has written before counts as well."""
+    from pathlib import Path
+
+    from guard.report.step import LIMIT, as_markdown
+
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         return

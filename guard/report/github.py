@@ -25,18 +25,18 @@ ROWS = 12
 """Lines of a finding that an annotation repeats; the log and the summary have all."""
 
 
-def as_log(run: Run, *, token: str, prefix: str = "", verbose: bool = False) -> str:
+def as_log(run: Run, *, word: str, prefix: str = "", verbose: bool = False) -> str:
     """Print the text, in which nothing is a command to the runner, then the annotations.
 
     Args:
         run: what was seen.
-        token: that nobody can guess. The runner obeys any line that begins with ``::``, and messages hold what checks
+        word: that nobody can guess. The runner obeys any line that begins with ``::``, and messages hold what checks
             and their torch say.
         prefix: the project's folder below the repository's root, "" or ``sub/folder/``.
         verbose: as of the terminal.
     """
     text = render(run, verbose=verbose)
-    return f"::stop-commands::{token}\n{text}::{token}::\n" + "".join(f"{line}\n" for line in commands(run, prefix))
+    return f"::stop-commands::{word}\n{text}::{word}::\n" + "".join(f"{line}\n" for line in commands(run, prefix))
 
 
 def commands(run: Run, prefix: str = "") -> Iterator[str]:

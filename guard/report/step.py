@@ -16,7 +16,7 @@ from guard.report.summary import summary
 from guard.report.terminal import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from guard.findings import Run
     from guard.report.order import Cause
@@ -26,6 +26,7 @@ LIMIT = 1_000_000
 """Bytes. GitHub takes 1 MiB of a step, and shows nothing of one that wrote more."""
 ROWS = 100
 """Lines of one change."""
+TRIES = 20
 TABLE = 0.4
 """Part of the page that the table may fill: some of the changes are to fit, too."""
 
@@ -51,13 +52,25 @@ def as_markdown(run: Run, rerecorded: Rerecorded = NOTHING, *, limit: int = LIMI
         rows = [page.add((_row(one),), share=TABLE) for one in found]
         page.add(("", f"The table leaves out {rows.count(False)} more.") if not all(rows) else ())
         page.add(("",))
-    folds = [page.add(tuple(_fold(one))) for one in found]
+    folded = _add_folds(page, found)
     page.add(
-        (f"{folds.count(False)} of {len(folds)} changes do not fit here: see the log.", "") if not all(folds) else ()
+        (f"{len(found) - folded} of {len(found)} changes do not fit here: see the log.", "")
+        if folded < len(found)
+        else ()
     )
     page.add(tuple(f"- {markdown.code(note)}" for note in run.notes) + ("",) * bool(run.notes))
     _add_rerecorded(page, rerecorded)
     return page.text()
+
+
+def _add_folds(page: _Page, found: Sequence[Cause]) -> int:
+    """Add the changes that fit, and return how many; after TRIES that do not, none is written any more."""
+    fitting = 0
+    for number, one in enumerate(found):
+        fitting += page.add(tuple(_fold(one)))
+        if number - fitting > TRIES:
+            break
+    return fitting
 
 
 class _Page:

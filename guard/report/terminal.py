@@ -29,8 +29,9 @@ _LEAD = {
 }
 _NEWS = frozenset(("drift", "trace-cost", "works", "fix", "missing", "orphan"))
 _SIGNS = {"+ ": "added", "- ": "removed"}
-# A message of torch's may hold anything: it must not reach the terminal as a command
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# A message of torch's may hold anything: it must not reach the terminal as a command, nor read as something else than
+# it is (the marks that turn text around: www.unicode.org/reports/tr36, "Trojan Source")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 # Nobody reads more of one line, and some terminals choke on it
 _LONGEST = 4000
 _RANK = {status: rank for rank, status in enumerate((*KINDS, SKIPPED, UNCHANGED, HOLDS))}
@@ -60,7 +61,12 @@ def render_finding(finding: Finding, *, color: bool = False, warned: bool = Fals
 
 def visible(text: str) -> str:
     """Make control characters visible."""
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return _CONTROL.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # noqa: PLR2004 - as Python spells them
 
 
 def clean(text: str) -> str:

@@ -42,7 +42,9 @@ def test_a_project_below_the_repository_s_root_is_found_there() -> None:
 
 def test_where_the_line_is_not_known_the_file_is() -> None:
     crash = Outcome("a::b", "checks/test_a.py::test_b", (Finding("crash", "a::b", "SIGSEGV"),))
-    orphan = Outcome("a::c", "x", (Finding("orphan", "a::c", "a baseline without a check", source="baselines/a/c.graph"),))
+    orphan = Outcome(
+        "a::c", "x", (Finding("orphan", "a::c", "a baseline without a check", source="baselines/a/c.graph"),)
+    )
     nowhere = Outcome("", "", (Finding("internal", "", "pytest ended"),))
     found = [spoken(line)[1] for line in commands(Run((orphan, crash, nowhere)))]
     assert found == [
@@ -64,7 +66,7 @@ def test_values_of_any_kind_are_one_line_and_one_command() -> None:
 def test_a_hostile_check_cannot_speak_to_the_runner() -> None:
     bad = Finding("failed", "a::b", "::error::x", ("::add-mask::a", "  ::stop-commands::x"), "::warning::y")
     run = Run((Outcome("a::b", "checks/test_a.py::test_b", (bad,)),), notes=("::notice::z",))
-    lines = as_log(run, token="t0ken").splitlines()
+    lines = as_log(run, word="t0ken").splitlines()
     assert lines[0] == "::stop-commands::t0ken"
     end = lines.index("::t0ken::")
     assert any(line.lstrip().startswith("::add-mask") for line in lines[1:end])

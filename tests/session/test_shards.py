@@ -58,4 +58,3 @@ def test_the_longest_part_is_near_the_best(of: int) -> None:
     durations = {f"it::p[{number}]": 100 + (number * 7919) % 5000 for number in range(60)}
     loads = [sum(durations[check] for check in part) for part in shares(list(durations), of, durations)]
     assert max(loads) <= sum(durations.values()) / of * 1.05
-
