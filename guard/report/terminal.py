@@ -122,7 +122,9 @@ def _quiet(outcome: Outcome, *, color: bool) -> str:
     needs = f", needs fix {', '.join(outcome.needs)}" if outcome.needs else ""
     if outcome.unchanged:
         return f"{paint('unchanged', 'good', color=color)}: {name}{needs}\n"
-    return f"{paint('holds', 'good', color=color)}: {name}{needs} in {duration(outcome.seconds)}\n"
+    counted = outcome.counted
+    none = f", no trace cost: {clean(counted.said)}" if counted is not None and counted.state == "none" else ""
+    return f"{paint('holds', 'good', color=color)}: {name}{needs} in {duration(outcome.seconds)}{none}\n"
 
 
 def _finding(group: Group, fix: str | None, *, color: bool, warned: bool) -> Iterator[str]:
