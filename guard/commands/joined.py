@@ -76,7 +76,7 @@ def join(plan: Plan, reports: Sequence[Report], broken: Sequence[Broken] = ()) -
     The run is ``full`` where every check of the project ran: its orphans can be judged then, and are not yet.
     """
     commit = plan.commit or next((one.run.commit for one in reports), "")
-    kinds = dict.fromkeys(one.device for one in sorted(reports))
+    kinds = dict.fromkeys(one.device for one in sorted(reports, key=lambda one: one.where))
     main = _main(kinds, plan)
     parts = [_sorted_out(_of(reports, main), plan.expect, commit, "")]
     parts += [_sorted_out(_of(reports, kind), None, commit, kind) for kind in kinds if kind != main]

@@ -68,13 +68,13 @@ def test_links_are_refused(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("x")
     there = folder(tmp_path / "x", {"a": b""})
     (there / "b").symlink_to("../secret")
-    with pytest.raises(ArrivedError, match='"b" in ".*" is a link'):
+    with pytest.raises(ArrivedError, match=r'"b" in ".*" is a link'):
         read_arrived(there, everything)
     info = zipfile.ZipInfo("b")
     info.external_attr = (stat.S_IFLNK | 0o777) << 16
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr(info, "/etc/passwd")
-    with pytest.raises(ArrivedError, match='"b" in ".*" is a link'):
+    with pytest.raises(ArrivedError, match=r'"b" in ".*" is a link'):
         read_arrived(tmp_path / "x.zip", everything)
 
 
@@ -88,7 +88,7 @@ def test_a_folder_behind_a_link_is_not_entered(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes in the file system")
 def test_a_pipe_is_no_file_and_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(folder(tmp_path / "x", {"a": b""}) / "b")
-    with pytest.raises(ArrivedError, match='"b" in ".*" is no file'):
+    with pytest.raises(ArrivedError, match=r'"b" in ".*" is no file'):
         read_arrived(tmp_path / "x", everything)
 
 
