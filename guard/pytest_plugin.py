@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from guard.session.beside import Beside
+    from guard.session.closure import Closure
     from guard.session.guard import Guard
     from guard.session.project import Project
 
 PROJECT = pytest.StashKey["Project"]()
 GUARD = pytest.StashKey["Guard"]()
+CLOSURE = pytest.StashKey["Closure"]()
 BESIDE = pytest.StashKey["Beside"]()
 
 
@@ -65,6 +68,17 @@ def guard(request: pytest.FixtureRequest) -> Iterator[Guard]:
 def guard_device(request: pytest.FixtureRequest) -> str:
     """Device of this run, for the example tensors; it is no part of the check's name."""
     return str(request.config.getoption("guard_device"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Listen in a worker of a run that is remembered; before conftests, which checks depend on, too."""
+    run, root = early_config.known_args_namespace.guard_run, early_config.known_args_namespace.guard_root
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if run and worker and (Path(run) / "fresh.json").exists():
+        from guard.session import closure
+
+        early_config.stash[CLOSURE] = closure.Closure(Path(run), worker, Path(root))
 
 
 @pytest.hookimpl(trylast=True)
@@ -135,6 +149,7 @@ def pytest_collection_modifyitems(
         if config.getoption("guard_shard"):
             number, _, of = config.getoption("guard_shard").partition("/")
             dropped += _project(config).share(items, int(number), int(of))
+        dropped += _project(config).leave_out(items)
         if dropped:
             config.hook.pytest_deselected(items=dropped)
 
@@ -164,7 +179,7 @@ def pytest_make_collect_report(
         return _project(collector.config).left(collector, end)
     finally:
         if watched:
-            _project(collector.config).end()
+            _project(collector.config).end(collector.nodeid)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -176,7 +191,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     try:
         return (yield)
     finally:
-        _project(item.config).end()
+        _project(item.config).end(item.nodeid)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -219,5 +234,6 @@ def _project(config: pytest.Config) -> Project:
             device=config.getoption("guard_device"),
             fixes=config.getoption("guard_fixes"),
             counting=config.getoption("guard_trace_cost"),
+            closure=config.stash.get(CLOSURE, None),
         )
     return config.stash[PROJECT]

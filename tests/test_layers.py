@@ -23,6 +23,7 @@ FLOORS = (
     ("verdict",),
     ("drift", "cost"),
     ("tracers", "replay"),
+    ("freshness",),
     ("baselines",),
     ("ir",),
     ("specs", "findings", "config", "environment"),

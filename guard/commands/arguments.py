@@ -171,6 +171,12 @@ def _check_flags(made: Parser) -> None:
     made.add_argument("-x", "--exitfirst", action="store_true", help="stop after the first check that does not hold")
     made.add_argument("--pdb", action="store_true", help="no workers; enter the debugger where a check fails")
     made.add_argument("--junitxml", type=Path, metavar="PATH", help="write pytest's JUnit file, too")
+    made.add_argument(
+        "--no-cache",
+        dest="cache",
+        action="store_false",
+        help="trace every check, also what has not moved since it held",
+    )
     made.usage = "guard check [flags] [ID ...] [-- pytest's arguments]"
 
 
@@ -238,6 +244,12 @@ def _show_flags(made: Parser) -> None:
 
 def _verify_flags(made: Parser) -> None:
     made.add_argument("files", nargs="*", metavar="FILE", help="baselines and check modules to speak of; all without")
+    _format(made)
+
+
+def _cost_flags(made: Parser) -> None:
+    _ids(made, "checks to print; all without")
+    made.add_argument("--history", action="store_true", help="from git: how the accepted values crept")
     _format(made)
 
 
@@ -322,6 +334,7 @@ _VERBS = {
     "list": Arguments(_list_flags, _make(options.ListOptions)),
     "show": Arguments(_show_flags, _make(options.ShowOptions)),
     "verify": Arguments(_verify_flags, _make(options.VerifyOptions)),
+    "cost": Arguments(_cost_flags, _make(options.CostOptions)),
     "review": Arguments(_review_flags, _make(options.ReviewOptions)),
     "diff": Arguments(_diff_flags, _make(options.DiffOptions)),
     "bench": Arguments(_bench_flags, _make(options.BenchOptions)),

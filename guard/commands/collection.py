@@ -33,6 +33,8 @@ class Collection(NamedTuple):
     """Of a shard: what all shards run between them."""
     sources: tuple[tuple[str, str], ...] = ()
     """``path:line`` of each that was selected."""
+    unchanged: tuple[str, ...] = ()
+    """Selected, too, but nothing that they depend on has moved: they do not run."""
 
 
 def read_collection(folder: Path) -> Collection:
@@ -46,7 +48,7 @@ def _read(path: Path) -> Collection | None:
         left = json.loads(path.read_text(encoding="ascii"))
     except ValueError:  # its worker died while it wrote
         return None
-    lists = {key: tuple(left.get(key, ())) for key in ("known", "unknown", "selected", "planned")}
+    lists = {key: tuple(left.get(key, ())) for key in ("known", "unknown", "selected", "planned", "unchanged")}
     return Collection(**lists, sources=tuple(left.get("sources", {}).items()))
 
 
@@ -92,7 +94,9 @@ def located(outcomes: Iterable[Outcome], collection: Collection) -> tuple[Outcom
     """Give each check's outcome the line of its test."""
     sources = dict(collection.sources)
     return tuple(
-        replace(outcome, source=next((sources[test] for test in tests_of(outcome.check) if test in sources), ""))
+        outcome
+        if outcome.unchanged
+        else replace(outcome, source=next((sources[test] for test in tests_of(outcome.check) if test in sources), ""))
         for outcome in outcomes
     )
 

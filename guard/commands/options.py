@@ -58,6 +58,8 @@ class CheckOptions:
     """A report of before, or its run.json: what each check took decides which shard runs it."""
     require_device: str | None = None
     """A kind of device without which nothing is checked."""
+    cache: bool = True
+    """Leave out what has not moved since it last held."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,16 @@ class VerifyOptions:
 
     files: tuple[str, ...] = ()
     """Files and folders to speak of, relative to the working directory; everything without."""
+    format: Format = "text"
+
+
+@dataclass(frozen=True)
+class CostOptions:
+    """``guard cost``."""
+
+    ids: tuple[str, ...] = ()
+    history: bool = False
+    """From git: how the accepted values crept."""
     format: Format = "text"
 
 
