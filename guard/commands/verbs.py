@@ -65,6 +65,11 @@ VERBS = {
         ("guard verify", "guard verify baselines/nested_trace", "guard verify --format json"),
         "verify:verify",
     ),
+    "cost": Verb(
+        "Print the accepted trace costs, or how they crept from commit to commit.",
+        ("guard cost", "guard cost --history", 'guard cost "nested_trace::expand[real-fake]"'),
+        "cost:cost",
+    ),
     "review": Verb(
         "Step through what waits to be accepted.",
         ("guard review", "guard review --list --format json", 'guard review accept "nested_trace::expand[real-fake]"'),
