@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PROJECT = pytest.StashKey["Project"]()
 GUARD = pytest.StashKey["Guard"]()
-CLOSURE = pytest.StashKey["Closure"]()
+CLOSURE: pytest.StashKey[Closure] = pytest.StashKey()
 BESIDE = pytest.StashKey["Beside"]()
 
 

@@ -37,7 +37,8 @@ _WANTED = (
 # Libraries look these up for a terminal, a cache folder or a name to greet; they differ from shell to shell
 _AMBIENT = frozenset(
     ("COLUMNS", "DISPLAY", "EDITOR", "FORCE_COLOR", "HOME", "LANG", "LINES", "LOGNAME", "NO_COLOR", "OLDPWD", "PAGER",
-     "PATH", "PWD", "SHELL", "SHLVL", "TEMP", "TERM", "TMP", "TMPDIR", "USER", "USERNAME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
+     "PATH", "PWD", "SHELL", "SHLVL", "TEMP", "TERM", "TMP", "TMPDIR", "USER", "USERNAME", "XDG_CACHE_HOME",
+     "XDG_CONFIG_HOME")
 )  # fmt: skip
 _MACHINE = ("/proc/", "/sys/", "/dev/")
 _WRITES = os.O_WRONLY | os.O_RDWR
