@@ -84,7 +84,9 @@ def _run(run: Run, config: Config, options: CheckOptions, memory: Memory | None)
             memory.leave(folder)
         durations = shards.leave_durations(config, options, folder)
         silent = options.quiet or options.pdb
-        with progress(sys.stderr, quiet=silent, dumb=os.environ.get("TERM") == "dumb") as shown:
+        # what a bar leaves would stand before the report's first command: a runner obeys one at a line's start only
+        dumb = os.environ.get("TERM") == "dumb" or options.format == "github"
+        with progress(sys.stderr, quiet=silent, dumb=dumb) as shown:
             ended = _pytest(config, options, folder, shown.tell)
         edges = memory_of.heard(folder)
     recorder, collection = ended.recorder, ended.collection
