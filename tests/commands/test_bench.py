@@ -214,5 +214,7 @@ def test_a_process_that_does_not_end_or_dies_is_a_line_and_not_the_end_of_guard(
     assert "did not end within 0.01 s" in measure(TEXT, TEXT, 1, 0.01)
     monkeypatch.setattr("guard.commands.bench_process._BOOT", "import os; os.abort()")
     assert measure(TEXT, TEXT, 1, 60) == "the process that ran it was ended by signal 6"
+    monkeypatch.setattr("guard.commands.bench_process._BOOT", "import os; os.kill(os.getpid(), 9)")
+    assert measure(TEXT, TEXT, 1, 60) == "the process that ran it was ended by signal 9, as where memory runs out"
     monkeypatch.setattr("guard.commands.bench_process._BOOT", "raise ValueError('planted')")
     assert measure(TEXT, TEXT, 1, 60) == "the process that ran it failed: ValueError: planted"
