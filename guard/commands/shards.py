@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from guard.config import Config
     from guard.findings import Run
 
+LONGEST = 1e6
+"""Seconds. JSON has numbers that no check takes, such as 1e999."""
+
 
 def leave_durations(config: Config, options: CheckOptions, folder: Path) -> str:
     """Write what checks took before into the folder of a run, for its workers; return the digest, "" for nothing.
@@ -51,7 +54,7 @@ def durations(config: Config, run: Run) -> dict[str, int]:
     spent: Counter[str] = Counter()
     for outcome in run.outcomes:
         if outcome.check and outcome.seconds > 0 and not outcome.device:
-            spent[short_id(outcome.nodeid, config.checks_prefix)] += round(outcome.seconds * 1000)
+            spent[short_id(outcome.nodeid, config.checks_prefix)] += round(min(outcome.seconds, LONGEST) * 1000)
     return dict(spent)
 
 
