@@ -106,7 +106,10 @@ def test_a_drift_is_told_to_the_job_in_all_formats(sharded: Project, tmp_path: P
     page = tmp_path / "page.md"
     page.write_text("before\n")
     sharded.environment |= {"GITHUB_STEP_SUMMARY": str(page), "GITHUB_BASE_REF": "main"}
-    shards(sharded, 1, codes=(1,))
+    (part,) = shards(sharded, 1, codes=(1,))
+    origin = json.loads((sharded.root / ".guard/pending/origin.json").read_bytes())
+    assert (origin["commit"], len(origin["captures"])) == (part["commit"], len(ODD))
+    assert origin["environment"] == part["environment"]
     ran = sharded.guard("merge", "reports", "--expect", "1", "--report", "report", "--format", "github")
     assert ran.returncode == 1
     said = [line for line in ran.stdout.splitlines() if line.startswith("::error")]
