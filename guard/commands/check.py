@@ -6,7 +6,7 @@ import time
 
 from guard import verdict
 from guard.commands.memory import forget, remember
-from guard.commands.publish import Wanted, publish
+from guard.commands.publish import Wanted, annotated, publish
 from guard.config import load
 from guard.verdict import HOLD
 
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 def check(options: CheckOptions) -> int:
     """Check, print the report, and return the exit code."""
+    wanted = Wanted(options.format, options.verbose, options.report)
+    with annotated(wanted):
+        return _check(options, wanted)
+
+
+def _check(options: CheckOptions, wanted: Wanted) -> int:
     started = time.time_ns()
     config = load()
     memory = remember(config, options, started=started)
@@ -27,5 +33,5 @@ def check(options: CheckOptions) -> int:
         run = run_checks(config, options, memory)
         if memory is None and verdict.exit_code(run) != HOLD:
             forget(config)
-    publish(config, run, Wanted(options.format, options.verbose, options.report))
+    publish(config, run, wanted)
     return verdict.exit_code(run)

@@ -11,7 +11,7 @@ from guard.baselines.origin import leave_origin
 from guard.commands.joined import Broken, Plan, Report, join
 from guard.commands.orphans import orphans
 from guard.commands.provenance import checked_out
-from guard.commands.publish import RUN, Wanted, publish
+from guard.commands.publish import RUN, Wanted, annotated, publish
 from guard.config import load
 from guard.report.read import read
 
@@ -26,13 +26,19 @@ if TYPE_CHECKING:
 
 def merge(options: MergeOptions) -> int:
     """Join, judge orphans, print the report, and return the exit code of the whole run."""
+    wanted = Wanted(options.format, options.verbose, options.report)
+    with annotated(wanted):
+        return _merge(options, wanted)
+
+
+def _merge(options: MergeOptions, wanted: Wanted) -> int:
     config = load()
     arrived = list(_arrived(options.reports))
     plan = Plan(options.expect, options.devices, options.not_run, config.gpu, checked_out(config.root))
     reports = [one for one in arrived if isinstance(one, Report)]
     run = join(plan, reports, [one for one in arrived if isinstance(one, Broken)])
     run = _with_orphans(config, run)
-    publish(config, run, Wanted(options.format, options.verbose, options.report))
+    publish(config, run, wanted)
     return verdict.exit_code(run)
 
 

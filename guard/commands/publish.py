@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.errors import GuardError
 from guard.report import color, terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from guard.commands.options import ReportFormat
@@ -27,6 +29,19 @@ class Wanted(NamedTuple):
     verbose: bool = False
     report: Path | None = None
     """Folder."""
+
+
+@contextmanager
+def annotated(wanted: Wanted) -> Iterator[None]:
+    """Say an error that ends the command as an annotation, too, where a job asked for those."""
+    try:
+        yield
+    except GuardError as error:
+        if wanted.format == "github":
+            from guard.report.github import command
+
+            print(command("error", terminal.clean(error.problem), title="guard"), flush=True)
+        raise
 
 
 def publish(config: Config, run: Run, wanted: Wanted) -> None:

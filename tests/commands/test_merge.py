@@ -199,8 +199,10 @@ def test_durations_that_are_no_report_are_refused_and_those_that_are_not_there_s
 
 
 def test_a_device_that_is_not_there_fails_before_anything_runs(sharded: Project) -> None:
-    ran = sharded.guard("check", "--require-device", "guarddevice", "--report", "report")
-    assert (ran.returncode, ran.stdout) == (2, "")
+    ran = sharded.guard("check", "--require-device", "guarddevice", "--report", "report", "--format", "github")
+    assert ran.returncode == 2
+    assert ran.stdout.startswith("::error title=guard::no GUARDDEVICE device: ")
+    assert ran.stdout.count("\n") == 1
     assert "error: no GUARDDEVICE device: " in ran.stderr
     assert not (sharded.root / "report").exists()
     ran = sharded.guard("check", "--device", "cpu", "--require-device", "cuda")
