@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import guard
 from guard import verdict
 from guard.commands import planted
-from guard.environment import INSTALL, current, torch_problem
+from guard.environment import INSTALL, torch_problem, torch_version
 from guard.errors import GuardError, TorchMissingError
 from guard.report import color
 from guard.report.json import dump
@@ -50,10 +50,11 @@ def selftest(options: SelftestOptions) -> int:
         TorchMissingError: torch is absent or too old.
         GuardError: The project cannot be recorded, so that nothing is shown.
     """
-    problem = torch_problem(current().as_dict()["torch"])
+    torch = torch_version()
+    problem = torch_problem(torch)
     if problem:
         raise TorchMissingError(problem, INSTALL)
-    chosen = planted.plants()
+    chosen = tuple(one for one in planted.plants() if one.fits(torch))
     with tempfile.TemporaryDirectory(prefix="guard-selftest-") as folder:
         rows = judge(chosen, _outcomes(Path(folder) / "project", chosen))
     if options.format == "json":

@@ -21,6 +21,7 @@ from guard.cost.calls import TraceCost
 from guard.cost.trace import cost as cost_module
 from guard.cost.trace import trace_cost
 from guard.cost.trace.captures import EXTRA, counted
+from guard.cost.trace_compare import TOLERANCE, compare, section
 from guard.errors import UsageError
 from guard.specs import Compile, MakeFx
 from guard.tracers.capture import Job, capture
@@ -111,6 +112,25 @@ def test_planted_calls_are_counted_one_by_one(monkeypatch: pytest.MonkeyPatch) -
     assert max(grown, key=lambda name: grown[name]) == f"{Path(__file__).relative_to(ROOT).as_posix()}:" + (
         "test_planted_calls_are_counted_one_by_one.<locals>.more" if sys.version_info >= (3, 11) else "more"
     )
+
+
+@pytest.mark.parametrize("share", [0.01, 0.02, 0.05])
+def test_more_calls_than_the_tolerance_are_a_finding(share: float) -> None:
+    more = [0]
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        for _ in range(more[0]):
+            len(())
+        return chain(20)(x)
+
+    before = taken(job(program))
+    accepted = section(before, TOLERANCE)
+    assert compare(accepted, taken(job(program)), None).state == "holds"
+    more[0] = int(before.calls * share) + 1
+    found = compare(accepted, taken(job(program)), None)
+    assert found.state == "worse"
+    assert found.title.startswith(f"+{100 * share:.1f} %: ")
+    assert any("test_more_calls_than_the_tolerance_are_a_finding" in line for line in found.lines)
 
 
 def test_a_program_that_does_more_each_time_has_no_count() -> None:
