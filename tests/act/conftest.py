@@ -53,6 +53,13 @@ def test_nested(guard):
 """
 
 
+def initialize(project: Project, *flags: str) -> None:
+    """Run ``guard init``, and make room for other checks."""
+    ran = project.guard("init", *flags)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (project.root / "checks/test_example.py").unlink(missing_ok=True)  # only where there was no check
+
+
 def adopt(project: Project) -> None:
     """Record a project and commit it, with the workflows and the action of this one beside its own."""
     for path in (ROOT / ".github/workflows").iterdir():
@@ -67,13 +74,14 @@ def adopt(project: Project) -> None:
 
 @pytest.fixture(scope="session")
 def fake_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two checks, a second each."""
+    """Two checks, a second each, and what ``guard init`` adds for a GPU."""
     made = empty_project(tmp_path_factory.mktemp("fake") / "project")
     made.write("pyproject.toml", SETTINGS)
     made.write(".gitignore", "__pycache__/\n.guard/\n")
     made.checks(FAKE_CHECKS)
     made.write("model.py", 'def ops(): return ["aten.sin.default", "aten.cos.default"]\n')
     repository(made.root)
+    initialize(made, "--gpu-runner", "gpu")
     adopt(made)
     return made.root
 
@@ -83,9 +91,7 @@ def torch_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What ``guard init`` makes of an empty repository, with two checks for its example."""
     made = Project(tmp_path_factory.mktemp("torch") / "project")
     repository(made.root)
-    ran = made.guard("init")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (made.root / "checks/test_example.py").unlink()
+    initialize(made)
     made.checks(CHECKS, "test_model")
     adopt(made)
     return made.root

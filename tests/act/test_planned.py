@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.act.workflow import OWN, SHARDS
+from tests.act.workflow import INIT, OWN, SHARDS
 
 if TYPE_CHECKING:
     from tests.act.workflow import Act
@@ -23,6 +23,9 @@ FORK: dict[str, Any] = {
     },
     "repository": {"full_name": "owner/project"},
 }
+
+
+workflows = pytest.mark.parametrize("workflow", [OWN, INIT], ids=["own", "init"])
 
 
 def gpu_is(policy: str, act: Act) -> None:
@@ -54,8 +57,9 @@ def test_a_shard_whose_report_is_lost_fails_the_merge_though_all_its_checks_hold
     assert [(note.title, note.message) for note in run.annotations("guard")] == [MISSING]
 
 
-def test_a_gpu_job_without_a_gpu_fails_and_so_does_the_merge(fake: Act) -> None:
-    run = fake.run(OWN, *GPU_RUNNER)
+@workflows
+def test_a_gpu_job_without_a_gpu_fails_and_so_does_the_merge(fake: Act, workflow: str) -> None:
+    run = fake.run(workflow, *GPU_RUNNER)
 
     assert run.results() == dict.fromkeys(SHARDS, "success") | {"gpu": "failure", "guard": "failure"}, run.story()
     assert "no CUDA device" in run.annotations("gpu")[0].message
@@ -63,8 +67,9 @@ def test_a_gpu_job_without_a_gpu_fails_and_so_does_the_merge(fake: Act) -> None:
     assert "cuda" in run.summary("guard")
 
 
-def test_a_fork_runs_no_gpu_job_and_the_summary_says_so(fake: Act) -> None:
-    run = fake.run(OWN, *GPU_RUNNER, event="pull_request", payload=FORK)
+@workflows
+def test_a_fork_runs_no_gpu_job_and_the_summary_says_so(fake: Act, workflow: str) -> None:
+    run = fake.run(workflow, *GPU_RUNNER, event="pull_request", payload=FORK)
 
     assert run.results() == dict.fromkeys((*SHARDS, "guard"), "success"), run.story()
     assert "gpu: not run (fork)" in run.summary("guard")
@@ -83,8 +88,8 @@ def test_a_pull_request_of_the_repository_itself_runs_the_gpu_job(fake: Act) -> 
     [
         ("required", "pull_request", "failure"),
         ("required", "push", "failure"),
-        ("trusted", "pull_request", "success"),
-        ("trusted", "push", "failure"),
+        ("unless-fork", "pull_request", "success"),
+        ("unless-fork", "push", "failure"),
     ],
 )
 def test_policy_decides_what_a_gpu_that_was_left_out_is(fake: Act, policy: str, event: str, result: str) -> None:

@@ -65,14 +65,14 @@ def test_nothing_moved_is_no_artifact(fake: Act) -> None:
 def test_an_update_records_what_it_was_asked_to(fake: Act) -> None:
     moved(fake)
 
-    run = fake.run(UPDATE, "--input", "checks=it::two", event="workflow_dispatch")
+    run = fake.run(UPDATE, event="workflow_dispatch", payload={"inputs": {"checks": "it::two"}})
 
     assert run.results() == {"re-record on cpu": "success"}, run.story()
     assert run.uploaded() == []
 
 
 def test_an_update_that_could_not_check_fails(fake: Act) -> None:
-    run = fake.run(UPDATE, "--input", "checks=it::nothing", event="workflow_dispatch")
+    run = fake.run(UPDATE, event="workflow_dispatch", payload={"inputs": {"checks": "it::nothing"}})
 
     assert run.results() == {"re-record on cpu": "failure"}
     assert "it::nothing" in run.said("re-record on cpu")

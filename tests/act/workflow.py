@@ -63,10 +63,16 @@ class Run:
         self.rows: list[dict[str, Any]] = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
 
     def results(self) -> dict[str, str]:
-        """Return what became of each job, by its name in the log; that of a matrix by the steps of each."""
-        ended = {row["job"].strip(): row["jobResult"] for row in self.rows if "jobResult" in row}
-        failed = {row["job"].strip() for row in self.rows if row.get("stepResult") == "failure"}
-        return {self._short(job): "failure" if job in failed else _own(result) for job, result in ended.items()}
+        """Return what became of each job that ran, by its name in the log.
+
+        One job of a matrix that fails fails all of them, for those that need it and in act's log: here, those whose
+        steps did.
+        """
+        ended = {row["job"]: row["jobResult"] for row in self.rows if "jobResult" in row}
+        failed = {row["job"] for row in self.rows if row.get("stepResult") == "failure"}
+        matrix = {row["job"] for row in self.rows if row.get("matrix")}
+        spared = {job for job in matrix - failed if ended.get(job) == "failure"}
+        return {self._short(job): "success" if job in spared else result for job, result in ended.items()}
 
     def annotations(self, job: str) -> list[Annotation]:
         """Return the annotations of one job, in the order in which they were printed."""
@@ -99,11 +105,6 @@ class Run:
     @staticmethod
     def _short(job: str) -> str:
         return job.strip().partition("/")[2]
-
-
-def _own(result: str) -> str:
-    # one that failed fails the whole matrix, in act's log as for the jobs that need it
-    return "success" if result == "failure" else result
 
 
 def _annotation(raw: str) -> Annotation:
