@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from guard import verdict
 from guard.baselines import costs
 from guard.baselines.cost_history import cost_history
+from guard.baselines.names import COST_SUFFIX, SUFFIX, check_of
 from guard.baselines.store import Store
 from guard.commands.selection import select
 from guard.config import load
@@ -15,6 +16,8 @@ from guard.report import costs as page
 from guard.report.cost import traces_record
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from guard.baselines.section import Section
     from guard.commands.options import CostOptions
     from guard.config import Config
@@ -45,10 +48,15 @@ def cost(options: CostOptions) -> int:
 def _checks(config: Config, options: CostOptions) -> tuple[str, ...]:
     """Return the checks to speak of: those that have a baseline or a trace cost."""
     store = Store(config)
-    named = (costs.cost_of(path) for path in store.costs())
+    named = (costs.cost_of(path) or _named(config, path) for path in store.costs())
     known = {entry.check for entry in store.entries()} | set(named)
     ids = tuple(sorted(check for check in known if check is not None))
     return select(options.ids, ids, config, "unknown check") if options.ids else ids
+
+
+def _named(config: Config, path: Path) -> str | None:
+    """Return the check whose file has this name, for one that does not read: it must not be passed over."""
+    return check_of(path.relative_to(config.baselines).as_posix().removesuffix(COST_SUFFIX) + SUFFIX)
 
 
 def _accepted(config: Config, checks: tuple[str, ...]) -> dict[str, dict[str, Section]]:

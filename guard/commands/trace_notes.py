@@ -27,4 +27,4 @@ def _notes(states: list[str]) -> Iterator[str]:
 
 
 def _costs(number: int) -> str:
-    return f"the trace cost of {number} check{' was' if number == 1 else 's were'}"
+    return f"the trace cost of {number} check was" if number == 1 else f"the trace costs of {number} checks were"
