@@ -26,7 +26,12 @@ CHECKS = """
 from guard import MakeFx
 
 def test_holds(guard):
+    import torch
+
+    torch.manual_seed(7)
+    before = torch.get_rng_state()
     guard.check(lambda: ["aten.sin.default"], tracer=MakeFx())
+    assert torch.equal(before, torch.get_rng_state())
 
 def test_drifts(guard):
     guard.check(lambda: ["aten.cos.default", "aten.neg.default"], tracer=MakeFx())
