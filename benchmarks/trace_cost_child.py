@@ -13,9 +13,9 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from guard.cost.trace.corpus import jobs
 from guard.cost.trace.cost import cost
 from guard.tracers.capture import Job, capture, prepared
-from tests.cost.trace.counted_programs import jobs
 
 if TYPE_CHECKING:
     from guard.tracers.traced import Traced

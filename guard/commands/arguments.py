@@ -318,6 +318,16 @@ def _update_options(namespace: argparse.Namespace, _: tuple[str, ...]) -> object
     return options.UpdateOptions(check=check, **own)
 
 
+def _selftest_flags(made: Parser) -> None:
+    made.add_argument(
+        "--aa",
+        type=_positive,
+        metavar="N",
+        help="in place of plants: compare baselines with themselves in N fresh processes, and tell the noise",
+    )
+    _format(made)
+
+
 class Arguments(NamedTuple):
     """What a verb takes, and the options that they become."""
 
@@ -340,5 +350,5 @@ _VERBS = {
     "bench": Arguments(_bench_flags, _make(options.BenchOptions)),
     "init": Arguments(_init_flags, _make(options.InitOptions)),
     "doctor": Arguments(_format, _make(options.DoctorOptions)),
-    "selftest": Arguments(_format, _make(options.SelftestOptions)),
+    "selftest": Arguments(_selftest_flags, _make(options.SelftestOptions)),
 }

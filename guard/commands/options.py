@@ -205,4 +205,6 @@ class DoctorOptions:
 class SelftestOptions:
     """``guard selftest``."""
 
+    aa: int | None = None
+    """Processes that a baseline is compared with itself in, in place of the plants."""
     format: Format = "text"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import guard
 from guard import verdict
 from guard.commands import planted
+from guard.commands.aa import compare_with_itself
 from guard.environment import INSTALL, torch_problem, torch_version
 from guard.errors import GuardError, TorchMissingError
 from guard.report import color
@@ -44,7 +45,7 @@ class Row:
 
 
 def selftest(options: SelftestOptions) -> int:
-    """Print a line a plant; 0 where all are caught as what they are, else 1.
+    """Print a line a plant, or with ``aa`` a line a measure of cost; 0 where all are caught as what they are, else 1.
 
     Raises:
         TorchMissingError: torch is absent or too old.
@@ -54,6 +55,8 @@ def selftest(options: SelftestOptions) -> int:
     problem = torch_problem(torch)
     if problem:
         raise TorchMissingError(problem, INSTALL)
+    if options.aa is not None:
+        return compare_with_itself(options, options.aa)
     chosen = tuple(one for one in planted.plants() if one.fits(torch))
     with tempfile.TemporaryDirectory(prefix="guard-selftest-") as folder:
         rows = judge(chosen, _outcomes(Path(folder) / "project", chosen))

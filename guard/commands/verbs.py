@@ -106,7 +106,7 @@ VERBS = {
     ),
     "selftest": Verb(
         "Plant known defects in a project of its own, and demand that check finds each.",
-        ("guard selftest", "guard selftest --format json"),
+        ("guard selftest", "guard selftest --aa 20", "guard selftest --format json"),
         "selftest:selftest",
     ),
 }
