@@ -14,6 +14,7 @@ from guard.baselines.pending import Broken, digest, read_pending
 from guard.baselines.store import Store
 from guard.commands.bench_process import measure
 from guard.commands.selection import select, waiting
+from guard.commands.tolerance import run_noise
 from guard.config import load
 from guard.cost.paired import Benched
 from guard.drift.classify import changes
@@ -45,6 +46,9 @@ def bench(options: BenchOptions) -> int:
     config = load()
     known = {*Store(config).ids(), *waiting(config)}
     checks = select(options.ids, known, config, "unknown check") if options.ids else sorted(known)
+    noisy = run_noise(config)
+    if noisy is not None:
+        print(f"note: {noisy}", file=sys.stderr)
     found = tuple(_bench(config, check, options.quads) for check in checks)
     code = _exit_code(found, same=options.require_same_values)
     print(runs.as_json(found, code) if options.format == "json" else runs.as_text(found), end="")

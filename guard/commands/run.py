@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard import verdict
 from guard.baselines.names import tests_of
 from guard.baselines.origin import leave_origin
-from guard.commands import against, device, engine, shards, workers
+from guard.commands import against, device, engine, shards, tolerance, workers
 from guard.commands import memory as memory_of
 from guard.commands.collection import (
     Collection,
@@ -64,6 +64,7 @@ def run_checks(config: Config, options: CheckOptions, memory: Memory | None = No
     """
     started = time.perf_counter()
     engine.check_expressions(options)
+    tolerance.refuse_tight(config)
     if options.require_device is not None:
         device.require(options.device)
     refuse_unspeakable(config)
