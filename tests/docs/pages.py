@@ -103,8 +103,9 @@ class Shell:
 
     def run(self, commands: list[Command]) -> list[str]:
         """Run them in one shell, one after another; return what is not as the page says."""
+        ends = "code=$?; echo; echo '{}'$code"
         lines = [
-            f"{{ {one.text}\n}} </dev/null 2>&1; echo; echo '{_MARK.format(at)}'$?" for at, one in enumerate(commands)
+            f"{{ {one.text}\n}} </dev/null 2>&1; {ends.format(_MARK.format(at))}" for at, one in enumerate(commands)
         ]
         ran = subprocess.run(
             ["bash", "-c", "\n".join(lines)],  # noqa: S607 - whichever bash

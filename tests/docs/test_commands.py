@@ -82,6 +82,7 @@ def test_a_page_that_lies_is_caught(step: Project) -> None:
     shell = Shell(step)
     assert shell.run([Command("guard list", 0, ['"step::both"', "..."])]) != []  # planted: half of the line
     assert shell.run([Command("guard list", 1)]) != []
+    assert shell.run([Command("false", 0)]) != []
     assert shell.run([Command("guard list", 0, ['"step::forward"   baseline', '"step::both"      baseline'])]) != []
     assert shell.run([Command("guard list", 0, ['"step::both"      baseline', "..."]), Command("true", 0)]) == []
 
