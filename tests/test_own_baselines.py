@@ -1,4 +1,4 @@
-"""The project's own baselines: each is canonical text, parses back exactly, stands where its id says, and has a cost."""
+"""The project's own baselines: each is canonical text, parses back exactly, stands where its id says; each has a cost."""
 
 from __future__ import annotations
 
