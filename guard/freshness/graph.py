@@ -39,6 +39,8 @@ class Graph:
         """Name -> file, of what was imported from the project or another folder that is no installation."""
         self.names: set[str] = set()
         """Modules that anything asked for."""
+        self._asked: set[str] = set()
+        self._collected: set[str] = set()
         for edge in edges:
             if edge.kind in _ROWS:
                 self._heard.setdefault(edge.user, set()).add(Use(_ROWS[edge.kind], edge.subject))
@@ -46,6 +48,9 @@ class Graph:
                 self.modules[edge.user] = edge.subject
             elif edge.kind == "name":
                 self.names.add(edge.subject)
+                self._asked.update([edge.subject] if edge.user != EVERYBODY else ())
+            elif edge.kind == "ran" and "::" not in edge.user:
+                self._collected.add(f"{places.root}/{edge.user}")
         self.names |= set(self.modules)
         self._packages = {file: _package(name, file) for name, file in self.modules.items()}
         self._read: dict[str, Imports] = {}
@@ -76,6 +81,11 @@ class Graph:
                     left += self._whole(os.path.realpath(use.subject))
         return found
 
+    def alone(self, folder: str) -> set[str]:
+        """Return the modules in a folder that pytest collected and nothing asked for: they may go without a trace."""
+        files = ((name, file) for name, file in self.modules.items() if os.path.dirname(file) == folder)
+        return {name for name, file in files if file in self._collected and name not in self._asked}
+
     def _imported(self, path: str, user: str) -> Iterator[Use]:
         if not path.endswith(".py"):
             return
@@ -83,6 +93,7 @@ class Graph:
         _, separator, test = user.partition("::")
         names = read.tests.get(test, frozenset()) if separator else read.names
         self.names |= names
+        self._asked |= names
         for name in names:
             yield from (Use(FILE, file) for file in self._files(name))
         if not separator:

@@ -99,7 +99,9 @@ def _base(node: ast.ImportFrom, package: str) -> str:
     if not node.level:
         return node.module or ""
     parts = package.split(".") if package else []
-    kept = parts[: len(parts) - node.level + 1]
+    kept = parts[: max(0, len(parts) - node.level + 1)]
+    if not kept:  # beyond the top: Python refuses it
+        return ""
     return ".".join([*kept, *([node.module] if node.module else [])])
 
 

@@ -77,8 +77,8 @@ class _Making:
             return None
         kept = {outcome.nodeid for one in held for outcome in one.outcomes}
         collection, known = self._collection()
-        if any(outcome.nodeid not in kept for outcome in ran.outcomes):
-            known = ()  # what had a finding was no test
+        if any(outcome.nodeid not in kept and "::" not in outcome.nodeid for outcome in ran.outcomes):
+            known = ()  # a module that skipped itself for a reason that cannot be kept
         contents = Contents(known, everybody, collection, self._names(), tuple(_without(held, everybody)))
         return Manifest(ran.surroundings, _summary(contents), self._lines, dump(contents))
 
@@ -178,7 +178,7 @@ class _Making:
         old = self._before.get(use)
         if old is not None and mark and old.split("\t")[1] == mark:
             return old
-        if use.kind in (FILE, STAT) and _youngest(mark or value(STAT, use.subject)) >= self._ran.started:
+        if use.kind in (FILE, STAT) and _youngest(mark or stamp(use.subject)) >= self._ran.started:
             return None
         now = value(*use)
         if now in _UNKEYED or self._ran.before.get(use, now) != now:
@@ -200,7 +200,8 @@ class _Making:
             for _, subject in [_ends(self._ran.fresh.rows[row])]
         }
         return {
-            number: frozenset(below.get(packages.get(use.subject, ""), ())) | old.get(use.subject, frozenset())
+            number: (frozenset(below.get(packages.get(use.subject, ""), ())) - self._graph.alone(use.subject))
+            | old.get(use.subject, frozenset())
             for use, number in self._numbers.items()
             if use.kind == IMPORTS and number is not None
         }

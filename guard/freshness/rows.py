@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FILE = "file"
 """Content of a regular file; "" where there is none, which is how a missing one is kept too."""
 STAT = "stat"
-"""Stamp of a file that is too large to read each time: a library that was built in place."""
+"""Size, mtime and inode of a file that is too large to read each time: a library that was built in place."""
 FOLDER = "folder"
 """Names in a folder."""
 DATA = "data"
@@ -80,6 +80,11 @@ def _file(path: str) -> str:
     return "folder" if S_ISDIR(mode) else "special"
 
 
+def _stat(path: str) -> str:
+    modified, _changed, *rest = stamp(path).split(" ") if stamp(path) else ("", "")
+    return " ".join((modified, *rest))
+
+
 def _data(path: str) -> str:
     return names_digest(data_files(path))
 
@@ -133,7 +138,7 @@ def _here(_subject: str) -> str:
 
 _VALUES: dict[str, Callable[[str], str]] = {
     FILE: _file,
-    STAT: stamp,
+    STAT: _stat,
     FOLDER: folder_digest,
     DATA: _data,
     INSTALLED: _installed,

@@ -57,6 +57,7 @@ class Closure:
         self._file: IO[str] | None = (folder / f"{worker}.edges").open("w", encoding="utf-8")
         self._heard: set[Edge] = set()
         self._new: list[Edge] = []
+        self._importing = ""
         self._written: set[str] = set()
         self._reals: dict[str, str] = {}
         self._modules: set[str] = set()
@@ -64,6 +65,10 @@ class Closure:
         self._item: tuple[str, str, frozenset[CodeType]] = ("", "", frozenset())
         self._codecs: tuple[Callable[[Any], Any], Callable[[Any], Any]] | None = None
         self._thread = threading.get_ident()
+        for module in tuple(sys.modules.values()):  # plugins of the project's
+            where = getattr(module, "__file__", None)
+            if isinstance(where, str) and self._places.kind(where) == "project":
+                self._say("file", EVERYBODY, os.path.abspath(where))
         sys.addaudithook(self._hear)
         self.collecting(on=True)
 
@@ -92,6 +97,11 @@ class Closure:
         package, own = self._nearest(frame)
         if own or (package not in _PYTEST and package != "guard" and name not in _AMBIENT):
             self._say("variable", self._user(frame), name)
+
+    def begin_import(self, path: Path) -> None:
+        """Note which module pytest imports."""
+        self._importing = os.path.realpath(path)
+        self.collecting(on=True)
 
     def begin(self, path: Path, name: str, function: Any) -> None:
         """Tell what follows from this test's own function apart from what others may share."""
@@ -122,6 +132,9 @@ class Closure:
             self._new += [Edge("path", str(number), str(entry)) for number, entry in enumerate(self._path)]
         fresh = [name for name in sys.modules if name not in self._modules]
         self._modules.update(fresh)
+        # also of Python's own: a file of the project that takes such a name comes before it
+        for top in {name.partition(".")[0] for name in fresh}:
+            self._say("name", EVERYBODY, top)
         for name in fresh:
             where = getattr(sys.modules.get(name), "__file__", None)
             if isinstance(where, str) and self._places.kind(where) in {"project", "foreign"}:
@@ -194,15 +207,19 @@ class Closure:
 
     def _exec(self, code: Any) -> None:
         name = getattr(code, "co_filename", "")
-        if self._places.kind(name) == "project" and _exists(name):
-            self._say("file", self._user(sys._getframe(3)), os.path.abspath(name))  # noqa: SLF001 - as above
+        if self._places.kind(name) != "project" or not _exists(name):
+            return
+        user = self._user(sys._getframe(3))  # noqa: SLF001 - as above
+        # a conftest, and the module that pytest collects: not everybody's, but that of the tests below or in it
+        if user != EVERYBODY or (os.path.basename(name) != "conftest.py" and self._real(name) != self._importing):
+            self._say("file", user, os.path.abspath(name))
 
     def _import(self, name: Any, path: Any) -> None:
         if isinstance(path, str):
             if self._places.kind(path) == "project":
                 self._say("file", self._user(sys._getframe(3)), os.path.abspath(path))  # noqa: SLF001 - as above
         elif isinstance(name, str):
-            self._say("name", EVERYBODY, name)
+            self._say("name", self._user(sys._getframe(3)), name)  # noqa: SLF001 - as above
 
     def _rename(self, source: Any, target: Any) -> None:
         before, after = _text(source), _text(target)

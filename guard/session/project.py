@@ -127,7 +127,7 @@ class Project:
         shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
         self._watch.begin(shown, "importing", limit)
         if self.closure is not None:
-            self.closure.collecting(on=True)
+            self.closure.begin_import(path)
 
     def left(self, collector: pytest.Collector, end: BaseException) -> pytest.CollectReport:
         """Return the report of an import that ended the process: pytest has none, and xdist would wait for ever."""
