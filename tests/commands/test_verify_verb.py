@@ -221,15 +221,27 @@ def test_an_ignored_baseline_is_in_no_commit(
 
 def test_work_that_is_not_in_the_commit_blocks_nothing(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
     """A new module and its baselines, neither tracked; and the baseline of a check whose code a hook has stashed."""
-    (config.checks / "test_later.py").write_text("def test_later(guard): ...\n")
+    (config.checks / "test_later.py").write_text("def test_later(guard): ...\ndef test_never(guard): ...\n")
     record(config, "later::later")
     record(config, "it::stashed")
     assert verify(capsys) == (
         0,
         (
-            'note: 2 untracked without a tracked check, such as "baselines/it/stashed.graph": not judged\n'
+            'note: 3 of checks that git does not track, such as "baselines/it/stashed.graph": not judged\n'
             "5 baselines verified, no faults\n"
         ),
+    )
+
+
+def test_a_baseline_is_committed_with_its_check(
+    config: Config, git: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (config.checks / "test_later.py").write_text("def test_later(guard): ...\n")
+    git.git("add", "--", Store(config).shown(record(config, "later::later")))
+    code, out = verify(capsys)
+    assert code == 1
+    assert out.startswith(
+        "checks/test_later.py:1: is not tracked, and baselines of its checks are\n  git add -- checks/test_later.py\n"
     )
 
 

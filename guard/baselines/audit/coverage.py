@@ -28,32 +28,39 @@ class Held(NamedTuple):
     """Relative to the project's root."""
 
 
-def homes(tree: Tree, held: Iterable[Held]) -> Iterator[tuple[Held, str | None, str]]:
-    """Yield each baseline, the path of the module that has its function, None for none, and why there is none.
+class Home(NamedTuple):
+    """Where a baseline's check is."""
 
-    The path is "" where the module does not parse: nobody knows what it has.
-    """
+    held: Held
+    module: str | None
+    """Path of the module that has its function; "" where that does not parse, None where there is none."""
+    why: str = ""
+    """Why there is none."""
+
+
+def homes(tree: Tree, held: Iterable[Held]) -> Iterator[Home]:
+    """Find the check of each baseline."""
     for module, group in groupby(sorted(held), lambda one: function_of(one.check)[0]):
         found = tree.module(module)
         if found is None:
-            yield from ((one, None, f"its module {module} is gone") for one in group)
+            yield from (Home(one, None, f"its module {module} is gone") for one in group)
             continue
         path, source = found
         defined = Defined(source)
         for one in group:
             function = function_of(one.check)[1]
             if source.problem is not None:
-                yield one, "", ""
+                yield Home(one, "")
             elif defined.has(function):
-                yield one, path, ""
+                yield Home(one, path)
             else:
-                yield one, None, f'"{path}" has no {function}'
+                yield Home(one, None, f'"{path}" has no {function}')
 
 
-def orphans(tree: Tree, held: Iterable[Held]) -> Iterator[Fault]:
+def orphans(found: Iterable[Home]) -> Iterator[Fault]:
     """Yield the baselines whose function is gone; one that may come from elsewhere is not."""
-    for (check, path), found, why in homes(tree, held):
-        if found is None:
+    for (check, path), module, why in found:
+        if module is None:
             yield Fault(path, 2, "orphan", f"{quoted(check)} has no check: {why}", f"git rm -- {shlex.quote(path)}")
 
 
