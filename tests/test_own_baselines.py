@@ -1,4 +1,4 @@
-"""The project's own baselines: each is canonical text, parses back exactly, stands where its id says; each has a cost."""
+"""The project's own baselines: canonical text that parses back exactly, where its id says, each with a trace cost."""
 
 from __future__ import annotations
 
