@@ -15,6 +15,7 @@ from guard.baselines.pending import digest
 from guard.baselines.rerecorded import Rerecorded, is_graph, rerecorded
 from guard.commands.comparison import compare
 from guard.commands.selection import select
+from guard.commands.since_costs import with_costs
 from guard.config import load
 from guard.errors import GraphSyntaxError
 from guard.ir.parser import parse_bytes
@@ -63,7 +64,7 @@ def _page(config: Config, ref: str, since: Since) -> page.Page:
     folder = f"{config.baselines.relative_to(config.root).as_posix()}/"
     beside = {file.path.removeprefix(folder): file for file in since.files if not is_graph(file)}
     why = _reasons(beside.get(reasons.FILE))
-    rows = [_row(file, folder, why) for file in since.files if is_graph(file)]
+    rows = with_costs([_row(file, folder, why) for file in since.files if is_graph(file)], since.files, folder, why)
     return page.Page(ref, since.base, tuple(_named_anew(rows)), _moved(beside.get(environment.FILE)))
 
 
