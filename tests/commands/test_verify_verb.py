@@ -13,6 +13,7 @@ import pytest
 from guard import environment
 from guard.__main__ import main
 from guard.baselines import costs
+from guard.baselines.audit.whole import audit
 from guard.baselines.disk import write_whole
 from guard.baselines.names import cost_path
 from guard.baselines.pending import Meta, write_pending
@@ -351,3 +352,10 @@ def test_nothing_but_the_standard_library_is_imported_and_nothing_is_written(con
 def snapshot(root: Path) -> dict[str, bytes]:
     files = (path for path in root.rglob("*") if path.is_file() and ".guard" not in path.parts)
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
+
+
+def test_the_project_s_own_baselines_are_right() -> None:
+    """What is staged, and whether a check in the making has a baseline, is the work of the day."""
+    found = audit(load(ROOT), {"CI": "true"})
+    assert found.baselines > 100
+    assert [fault for fault in found.faults if fault.kind not in ("unstaged", "missing")] == []
