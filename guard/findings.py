@@ -127,9 +127,9 @@ class Shard:
     durations: str = ""
     """Digest of the durations that decided who runs what; "" where the checks were split by number alone."""
     complete: bool = False
-    """All of its checks ran, and -k, -m or ids left none out of the run that was split."""
+    """All of its checks ran, and what was split is every check of the project."""
     left_out: tuple[str, ...] = ()
-    """Known checks that are in no shard, because -k, -m or ids left them out."""
+    """Known checks that are in no shard: -k, -m, ids or a conftest left them out."""
 
 
 @dataclass(frozen=True)

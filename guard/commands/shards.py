@@ -70,4 +70,4 @@ def shard(options: CheckOptions, collection: Collection, durations: str, *, comp
     planned = frozenset(collection.planned)
     left_out = tuple(check for check in collection.known if check not in planned)
     number, of = options.shard
-    return Shard(number, of, durations, complete and not left_out, left_out)
+    return Shard(number, of, durations, complete, left_out)

@@ -96,8 +96,17 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(arrived, "ONE", 1 << 20)
     path = zipped(tmp_path / "x.zip", {"a": b"\0" * (2 << 20)})
     assert path.stat().st_size < 10_000
+    asked: list[int] = []
+    read = zipfile.ZipExtFile.read
+
+    def spy(stream: zipfile.ZipExtFile, n: int = -1) -> bytes:
+        asked.append(n)
+        return read(stream, n)
+
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", spy)
     with pytest.raises(ArrivedError, match='"a" has more than 1 MiB'):
         read_arrived(path, everything)
+    assert asked == [(1 << 20) + 1]
 
 
 def test_a_bomb_that_lies_about_its_size_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,6 +131,7 @@ def test_the_worst_exit_code_of_all_parts_wins() -> None:
     broken = replace(holds("it::c"), findings=(Finding("internal", "it::c", "x"),))
     assert exit_code(joined(ONE, with_run(TWO, outcomes=(broken,)))) == 3
     assert exit_code(joined(ONE, with_run(TWO, interrupted=True))) == 130
+    assert exit_code(joined(ONE, TWO, whole("cuda", interrupted=True))) == 130
 
 
 def test_all_parts_together_must_have_checked_something() -> None:
