@@ -50,8 +50,8 @@ class Couple:
 
     @property
     def nodes(self) -> int:
-        """Of the larger graph."""
-        return max(len(self.baseline.graph.nodes), len(self.current.graph.nodes))
+        """Of current's graph."""
+        return len(self.current.graph.nodes)
 
     def kernels(self) -> tuple[int, int] | None:
         """Kernels that one call of each launches on a CUDA device."""
