@@ -143,15 +143,14 @@ def pytest_collection_modifyitems(
         return (yield)
     selectors, lenient = json.loads(config.getoption("guard_select")), config.getoption("guard_lenient")
     dropped = _project(config).select(items, selectors, lenient=lenient)
-    try:
-        return (yield)
-    finally:
-        if config.getoption("guard_shard"):
-            number, _, of = config.getoption("guard_shard").partition("/")
-            dropped += _project(config).share(items, int(number), int(of))
-        dropped += _project(config).leave_out(items)
-        if dropped:
-            config.hook.pytest_deselected(items=dropped)
+    result = yield
+    if config.getoption("guard_shard"):
+        number, _, of = config.getoption("guard_shard").partition("/")
+        dropped += _project(config).share(items, int(number), int(of))
+    dropped += _project(config).leave_out(items)
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+    return result
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -106,12 +106,12 @@ def _row(one: Cause) -> str:
     finding = one.group.first
     kind = f"warning, {finding.kind}" if one.warned else finding.kind
     kind += f": {finding.drift}" if finding.drift else ""
-    return f"| {kind} | {_name(one)} | {markdown.code(finding.title)} | {finding.by} |"
+    return f"| {kind} | {_name(one)} | {markdown.cell(finding.title)} | {finding.by} |"
 
 
 def _name(one: Cause) -> str:
     name = one.group.first.check or one.outcome.nodeid
-    return f"{markdown.code(name)}{f' and {one.more} more' if one.more else ''}" if name else ""
+    return f"{markdown.cell(name)}{f' and {one.more} more' if one.more else ''}" if name else ""
 
 
 def _fold(one: Cause) -> Iterator[str]:
@@ -119,8 +119,8 @@ def _fold(one: Cause) -> Iterator[str]:
     said = [line for text in finding.lines for line in clean(text).split("\n")]
     if len(said) > ROWS:
         said = [*said[:ROWS], f"# {len(said) - ROWS} more lines in the log"]
-    aside = [line for text in (*finding.cost, *finding.evidence) for line in clean(text).split("\n")]
-    aside += [f"policy lets it pass: {clean(finding.reason)}"] if one.warned and finding.reason else []
+    aside = [*finding.cost, *finding.evidence]
+    aside += [f"policy lets it pass: {finding.reason}"] if one.warned and finding.reason else []
     if not said and not aside and one.group.fix is None:
         return
     yield f"<details><summary>{finding.kind}: {markdown.html(finding.check)} {markdown.html(finding.title)}</summary>"
@@ -133,7 +133,7 @@ def _fold(one: Cause) -> Iterator[str]:
         yield f"The same in {', '.join(map(markdown.code, listed(one.group.checks[1:])))}."
         yield ""
     if one.group.fix is not None:
-        yield from markdown.fence([clean(one.group.fix)], "console")
+        yield from markdown.fence([one.group.fix], "console")
     yield "</details>"
     yield ""
 

@@ -76,7 +76,7 @@ def test_every_check_runs_in_one_shard_and_the_merge_is_the_run(sharded: Project
     assert whole["commit"] == Repository(sharded.root).git("rev-parse", "HEAD").strip()
 
     # what each took decides the next time, and that one shard was not told is noticed
-    sharded.guard("check", "--shard", "2/3", "--durations", "report", "--report", "reports/2")
+    sharded.guard("check", "--shard", "2/3", "--durations", "report", "--report", "reports/2", "-n", "2")
     spent = {outcome["check"]: round(outcome["seconds"] * 1000) for outcome in whole["outcomes"]}
     part = record(sharded, "reports/2")
     assert set(part["selected"]) == share(whole["known"], {check: ms for check, ms in spent.items() if ms}, 2, 3)

@@ -103,6 +103,17 @@ def test_hostile_text_stays_code(field: str) -> None:
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 5 for line in table)
 
 
+def test_hostile_text_stays_code_in_what_was_re_recorded() -> None:
+    bad = replace(DRIFT, title=HOSTILE, lines=(HOSTILE,))
+    row = Row(HOSTILE, HOSTILE, "changed", (bad,), reason=HOSTILE)
+    page = as_markdown(Run((Outcome("a", "n"),)), Rerecorded(Page("origin/main", "ab" * 20, (row,), (HOSTILE,))))
+    left = outside_of_code(page)
+    for sign in ("@everyone", "https:", "www.", "<script", "<img", "# heading", "javascript"):
+        assert sign not in left, (sign, left)
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+
+
 def test_one_cause_in_many_checks_is_one_row() -> None:
     outcomes = [Outcome(f"a::{n}", "n", (replace(DRIFT, check=f"a::{n}"),)) for n in range(12)]
     page = as_markdown(Run(tuple(outcomes)))
