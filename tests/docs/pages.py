@@ -70,14 +70,19 @@ class Page:
 
 def named_commands(text: str) -> Iterator[str]:
     """Yield every command line of guard's that a page names: in blocks, indented, and between backticks."""
-    prose, shown = _BLOCK.sub("", text), []
+    yield from shown_commands(text)
+    yield from re.findall(r"`(guard [a-z]+[^`\n]*)`", _BLOCK.sub("", text))
+
+
+def shown_commands(text: str) -> Iterator[str]:
+    """Yield those that stand alone: in blocks, and indented."""
+    shown: list[str] = []
     for language, block in _BLOCK.findall(text):
         if language in _SHELLS:  # in a console, what is not behind "$" was printed
             shown += [line for line in block.splitlines() if line.startswith("$ ") or language != "console"]
-    shown += [line[4:] for line in prose.splitlines() if line.startswith("    ")]
+    shown += [line[4:] for line in _BLOCK.sub("", text).splitlines() if line.startswith("    ")]
     commands = (re.match(r"(?:\$ )?(guard [a-z].*)$", line) for line in shown)
     yield from (re.split(r"\s+#|\s*[|>&]", found[1])[0] for found in commands if found is not None)
-    yield from re.findall(r"`(guard [a-z]+[^`\n]*)`", prose)
 
 
 class Shell:
