@@ -12,6 +12,7 @@ from guard.cost.trace.fitness import unfit
 from guard.cost.trace.growth import growth
 from guard.cost.trace.instructions import available, measured
 from guard.cost.trace.key import key
+from guard.cost.trace.level import level
 from guard.cost.trace.names import functions
 from guard.cost.trace.propagations import propagations
 from guard.errors import UsageError
@@ -50,6 +51,7 @@ def cost(
     known: int | None = None,
 ) -> TraceCost | str:
     """Count, fit or not."""
+    level()
     try:
         found, taken = settled(lambda: counted(job, fixes=fixes, cache=cache), known)
         grown = None
