@@ -80,10 +80,8 @@ def count(
         seconds: what the check's own capture took.
     """
     wanted = setting.config.trace_cost if asked.wanted is None else asked.wanted
-    if setting.counting == "off" or not wanted:
+    if setting.counting == "off" or not wanted or setting.fixes == "off":  # without fixes, nothing can be accepted
         return None
-    if setting.fixes == "off":
-        return "it was captured with --fixes off"
     left = setting.watch.left()
     if seconds * ROOM > left:
         return f"its capture took {seconds:.0f} s: more of them might not end within its timeout"
