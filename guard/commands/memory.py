@@ -132,7 +132,7 @@ def heard(folder: Path) -> tuple[Edge, ...]:
 
 
 def _is_plain(options: CheckOptions) -> bool:
-    special = options.pdb or options.pytest_args or options.against is not None or options.shard is not None
+    special = options.pdb or options.pytest_args or options.against or options.shard or options.require_device
     return not special and options.fixes == "on" and options.trace_cost != "off" and not in_ci(os.environ)
 
 
