@@ -158,7 +158,7 @@ def test_a_known_count_takes_one_capture() -> None:
 
     known = taken(job(program)).calls
     captures.clear()
-    again = trace_cost(job(program), fixes="off", known=known)
+    again = trace_cost(job(program), fixes="off", known=(known,))
     assert isinstance(again, TraceCost)
     assert (again.calls, len(captures)) == (known, 1)
 
