@@ -60,7 +60,6 @@ def test_what_a_new_baseline_answers(config: Config, monkeypatch: pytest.MonkeyP
         assert Store(config).ids() == ()
 
 
-@pytest.mark.parametrize("kind", ["failed", "crash"])
 @pytest.mark.parametrize(("ignored", "ids"), [((), ("a::b",)), ((Finding("drift", "a::b", "t"),), ())])
 def test_what_waits_without_a_finding_is_a_trace_cost_unless_policy_ignores_a_drift(
     config: Config, monkeypatch: pytest.MonkeyPatch, ignored: tuple[Finding, ...], ids: tuple[str, ...]
@@ -70,6 +69,7 @@ def test_what_waits_without_a_finding_is_a_trace_cost_unless_policy_ignores_a_dr
     assert Store(config).ids() == ids
 
 
+@pytest.mark.parametrize("kind", ["failed", "crash"])
 def test_a_drift_beside_another_finding_stays(config: Config, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     runs(monkeypatch, outcome(config, "a::b", "drift", kind))
     assert main(["update"]) == 1
