@@ -18,11 +18,15 @@ from guard.specs import Sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
     from guard.baselines.section import Section
     from guard.cost.calls import TraceCost
     from guard.policy import Rule
     from guard.session.setting import Setting
+
+    Take: TypeAlias = Callable[["Asked", tuple[int, ...]], TraceCost | str]
+    """Counts as is asked for; beside it, counts of which one more is enough."""
 
 # Counting takes up to 4 captures, each slower than the first by the hook, and with sizes= 6 more of other sizes
 ROOM = 8
@@ -68,13 +72,12 @@ class Compared(NamedTuple):
     """None where an accept would write nothing."""
 
 
-def count(
-    setting: Setting, asked: Asked, take: Callable[[Asked], TraceCost | str], seconds: float
-) -> TraceCost | str | None:
+def count(setting: Setting, check: str, asked: Asked, take: Take, seconds: float) -> TraceCost | str | None:
     """Count, where that is asked for; text is why there is no count, None that nobody wants one.
 
     Args:
         setting: of the run.
+        check: its id.
         asked: by the check.
         take: counts.
         seconds: what the check's own capture took.
@@ -86,7 +89,16 @@ def count(
     if seconds * ROOM > left:
         return f"its capture took {seconds:.0f} s: more of them might not end within its timeout"
     with setting.watch.phase("counting"):
-        return take(asked)
+        return take(asked, _known(setting, check))
+
+
+def _known(setting: Setting, check: str) -> tuple[int, ...]:
+    """Return the counts that were accepted, here or elsewhere: a capture that makes as many needs no second one."""
+    data = Store(setting.config).read_cost(check)
+    try:
+        return tuple(section.calls for section in costs.parse(data, check).values()) if data is not None else ()
+    except CostSyntaxError:  # told when it is compared
+        return ()
 
 
 def against_accepted(setting: Setting, check: str, cost: TraceCost, asked: Asked) -> Compared:
