@@ -183,6 +183,31 @@ def test_what_one_run_changes_under_another_is_not_remembered(own: Project) -> N
         assert statuses(run(own))["it::one"] == "holds"
 
 
+@pytest.mark.prove
+def test_one_source_of_200_checks_moves(tmp_path: Path) -> None:
+    """The programs count for themselves how often they are traced."""
+    made = empty_project(tmp_path / "project")
+    log = tmp_path / "traced.log"
+    for number in range(200):
+        made.write(
+            f"checks/programs/p{number}.py",
+            f"def ops():\n    with open({str(log)!r}, 'a') as log: print({number}, file=log)\n"
+            "    return ['aten.sin.default']\n",
+        )
+        made.checks(
+            f"from programs import p{number}\ndef test_it(guard): guard.check(p{number}.ops, tracer=None)\n",
+            f"test_{number}",
+        )
+    assert made.guard("update").returncode == 0
+    assert run(made)["counts"] == {"holds": 200}
+    log.unlink()
+    path = made.root / "checks/programs/p77.py"
+    path.write_text(path.read_text(encoding="utf-8") + "# an edit\n", encoding="utf-8")
+    assert run(made)["counts"] == {"holds": 1, "unchanged": 199}
+    assert log.read_text(encoding="utf-8") == "77\n"
+    assert run(made)["counts"] == {"unchanged": 200}
+
+
 @pytest.mark.parametrize("needing", [0, 1, 3])
 @pytest.mark.parametrize("skipped", [0, 2])
 @pytest.mark.parametrize("number", [1, 3])
