@@ -12,6 +12,7 @@ import stat
 import sys
 import tempfile
 import threading
+from collections import deque
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
@@ -37,8 +38,8 @@ _WANTED = (
 )
 # Libraries look these up for a terminal, a cache folder or a name to greet; they differ from shell to shell
 _AMBIENT = frozenset(
-    ("COLUMNS", "DISPLAY", "EDITOR", "FORCE_COLOR", "HOME", "LANG", "LINES", "LOGNAME", "NO_COLOR", "OLDPWD", "PAGER",
-     "PATH", "PWD", "SHELL", "SHLVL", "TEMP", "TERM", "TMP", "TMPDIR", "USER", "USERNAME", "XDG_CACHE_HOME",
+    ("_", "COLUMNS", "DISPLAY", "EDITOR", "FORCE_COLOR", "HOME", "LANG", "LINES", "LOGNAME", "NO_COLOR", "OLDPWD",
+     "PAGER", "PATH", "PWD", "SHELL", "SHLVL", "TEMP", "TERM", "TMP", "TMPDIR", "USER", "USERNAME", "XDG_CACHE_HOME",
      "XDG_CONFIG_HOME")
 )  # fmt: skip
 _MACHINE = ("/proc/", "/sys/", "/dev/")
@@ -77,17 +78,20 @@ class Closure:
         environ: Any = os.environ
         if on and self._codecs is None:
             encode, decode = self._codecs = environ.encodekey, environ.decodekey
-            walked: list[str] = [""]
+            walked: deque[str] = deque()
 
             def asked(name: Any) -> Any:
-                # whoever walks over all variables decodes each name before it asks for the value
-                if isinstance(name, str) and name != walked[0]:
+                # whoever copies all variables has their names decoded before it asks for the values, in their order
+                if walked and walked[0] == name:
+                    walked.popleft()
+                elif isinstance(name, str):
+                    walked.clear()
                     self._variable(sys._getframe(1), name)  # noqa: SLF001 - the only way to the caller
                 return encode(name)
 
             def met(name: Any) -> Any:
-                walked[0] = decode(name)
-                return walked[0]
+                walked.append(decode(name))
+                return walked[-1]
 
             environ.encodekey, environ.decodekey = asked, met
         elif not on and self._codecs is not None:
