@@ -116,8 +116,7 @@ class Closure:
     def end(self, nodeid: str) -> None:
         """Leave what was heard of a test or an import: a worker may die of the next."""
         self._item = ("", "", frozenset())
-        self._new.append(Edge("ran", nodeid, ""))
-        self.leave()
+        self.leave(nodeid)
 
     def ran(self, files: Iterable[str]) -> None:
         """Note files whose code a capture of the running test ran."""
@@ -126,8 +125,8 @@ class Closure:
             if self._places.kind(file) == "project":
                 self._say("file", f"{path}::{name}", os.path.abspath(file))
 
-    def leave(self) -> None:
-        """Write what is new."""
+    def leave(self, nodeid: str | None = None) -> None:
+        """Write what is new, and behind it which test or import ended."""
         file = self._file
         if file is None:
             return
@@ -144,6 +143,7 @@ class Closure:
             if isinstance(where, str) and self._places.kind(where) in {"project", "foreign"}:
                 self._new.append(Edge("module", name, where))
         new, self._new = self._new, []
+        new += [Edge("ran", nodeid, "")] if nodeid is not None else []
         with suppress(OSError):  # without the file nothing is known of this worker's checks: they are traced again
             file.writelines(edge.line() for edge in new)
             file.flush()
