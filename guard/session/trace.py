@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Take: TypeAlias = Callable[["Asked", tuple[int, ...]], TraceCost | str]
     """Counts as is asked for; beside it, counts of which one more is enough."""
 
-# Counting takes up to 4 captures, warm ones: with the hook, a run of the project's own checks took 3.3 times the CPU time
+# Up to 4 more captures, warm ones: with the hook, the project's own checks took 3.3 times the CPU time
 ROOM = 4
 
 
