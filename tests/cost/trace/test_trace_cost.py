@@ -234,6 +234,14 @@ def test_sizes_that_make_no_program_are_refused() -> None:
         trace_cost(job(chain(1)), fixes="off", sizes=sizes)
 
 
+def test_sizes_that_fail_are_the_users_error() -> None:
+    def make(size: int) -> Any:
+        raise ValueError(f"no program of {size}\nand more")
+
+    with pytest.raises(UsageError, match=r"^Sizes: make\(8\) raised ValueError: no program of 8$"):
+        trace_cost(job(chain(1)), fixes="off", sizes=Sizes(make))
+
+
 def test_propagations_are_counted_where_the_sharding_cache_is_off() -> None:
     meshes = Meshes()
     mesh = meshes.mesh((2,), ("tp",))
