@@ -163,6 +163,25 @@ def test_a_known_count_takes_one_capture() -> None:
     assert (again.calls, len(captures)) == (known, 1)
 
 
+def test_instructions_are_those_of_a_capture_without_the_hook(monkeypatch: pytest.MonkeyPatch) -> None:
+    hooks: list[object] = []
+
+    class Counter:
+        def start(self) -> int:
+            return 1
+
+        def end(self, _: int, /) -> int:
+            return 12_345
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        hooks.append(sys.getprofile())
+        return x.sin()
+
+    monkeypatch.setattr(cost_module, "available", Counter)
+    assert taken(job(program)).instructions == 12_345
+    assert hooks[-1] is None
+
+
 def test_a_failed_capture_has_no_trace_cost() -> None:
     def program(x: torch.Tensor) -> torch.Tensor:
         return x if x.sum() > 0 else -x
