@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 UNKEYABLE = "unkeyable"
 _ROWS = {"file": FILE, "folder": FOLDER, "variable": VARIABLE, "here": HERE, UNKEYABLE: UNKEYABLE}
 _ENDS = (".py", "/__init__.py")
+_SITE = ("sitecustomize", "usercustomize")  # asked for by every Python that starts, before anything can hear it
 
 
 class Use(NamedTuple):
@@ -51,7 +52,7 @@ class Graph:
                 self._asked.update([edge.subject] if edge.user != EVERYBODY else ())
             elif edge.kind == "ran" and "::" not in edge.user:
                 self._collected.add(f"{places.root}/{edge.user}")
-        self.names |= set(self.modules)
+        self.names |= {*self.modules, *_SITE}
         self._packages = {file: _package(name, file) for name, file in self.modules.items()}
         self._read: dict[str, Imports] = {}
         self._found: dict[str, tuple[str, ...]] = {}

@@ -54,6 +54,7 @@ NEW = {
     "checks/.test_a.py.swp": set(),
     "pytest.ini": EVERY,
     "../site/other-2.0.dist-info/RECORD": EVERY,
+    "../site/sitecustomize.py": EVERY,
     "baselines/b/tree.cost.json": {"b::tree"},
     "baselines/b/old.graph": set(),
 }
