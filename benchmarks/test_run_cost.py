@@ -7,14 +7,13 @@ Beside it what ``--benchmark-compare-fail=mean:10%`` and ``min:5%`` say of the s
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from benchmarks.neighbour import neighbour
 from guard.cost.ratio import QUADS, measured, median, slower
 from guard.cost.run.clock import seconds
 from guard.cost.run.quads import quads
@@ -25,7 +24,7 @@ from guard.ir.lower.walk import lower_graph
 from guard.ir.rebuild.build import rebuild
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 TRIALS = int(os.environ.get("GUARD_TRIALS", "200"))
 MOST_ALARMS = 0.005
@@ -50,17 +49,6 @@ def runner(count: int) -> Callable[[], Any]:
     for _ in range(3):
         module(x, x)
     return lambda: module(x, x)
-
-
-@contextmanager
-def neighbour() -> Iterator[None]:
-    """Keep one core busy."""
-    process = subprocess.Popen([sys.executable, "-c", "while True: sum(range(10000))"])
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
 
 
 class Said:

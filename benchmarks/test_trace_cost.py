@@ -12,18 +12,15 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from benchmarks.neighbour import neighbour
 from guard.cost.calls import Key, TraceCost
 from guard.cost.trace.captures import EXTRA
 from guard.cost.trace_compare import TOLERANCE, compare, section
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PROCESSES = int(os.environ.get("GUARD_PROCESSES", "25"))
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,17 +34,6 @@ class Process(NamedTuple):
 
     seed: int
     found: dict[str, dict[str, Any]]
-
-
-@contextmanager
-def neighbour() -> Iterator[None]:
-    """Keep one core busy."""
-    process = subprocess.Popen([sys.executable, "-c", "while True: sum(range(10000))"])
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
 
 
 def counted(number: int) -> Process:

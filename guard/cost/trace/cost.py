@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from guard.tracers.capture import Job
 
 
-def trace_cost(
+def trace_cost(  # noqa: PLR0913 - keywords, each of which only some callers have
     job: Job,
     *,
     fixes: str = "on",
     cache: Path | None = None,
     sizes: Sizes | None = None,
     known: Collection[int] = (),
+    anyway: bool = False,
 ) -> TraceCost | str:
     """Count what tracing the job does, in at most four more captures; text is why there is no count.
 
@@ -40,19 +41,11 @@ def trace_cost(
         cache: keeps the probes' answers.
         sizes: where given, the growth is counted too, in six captures of their own.
         known: accepted calls: one capture that makes as many is enough.
+        anyway: count also where it might mean nothing (``unfit``): with another hash seed.
     """
-    return unfit() or cost(job, fixes=fixes, cache=cache, sizes=sizes, known=known)
-
-
-def cost(
-    job: Job,
-    *,
-    fixes: str = "on",
-    cache: Path | None = None,
-    sizes: Sizes | None = None,
-    known: Collection[int] = (),
-) -> TraceCost | str:
-    """Count, fit or not."""
+    problem = None if anyway else unfit()
+    if problem is not None:
+        return problem
     level()
     try:
         found, taken = settled(lambda: counted(job, fixes=fixes, cache=cache), known)
