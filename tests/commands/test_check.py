@@ -216,68 +216,76 @@ def test_an_empty_checks_folder_checks_nothing(project: Project) -> None:
     assert (ran.returncode, 'no tests below "checks"' in ran.stdout) == (4, True)
 
 
+BEFORE = """
+import pytest
+def test_drifts(guard): guard.check(lambda: ["a.b.c"], tracer=None)
+def test_starts_to_fail(guard): guard.check(lambda: ["a.b.c"], tracer=None)
+def test_fails_differently(guard): guard.check(lambda: ["fails: first"], tracer=None)
+def test_fails_the_same(guard): guard.check(lambda: ["fails: first"], tracer=None)
+def test_works_now(guard): guard.check(lambda: ["fails: first"], tracer=None)
+def test_needs_a_fix(guard): guard.check(lambda: ["needs isolation", "a.b.c"], tracer=None)
+def test_needs_none(guard): guard.check(lambda: ["needs nothing", "a.b.c"], tracer=None)
+def test_unreadable(guard): guard.check(lambda: ["a.b.c"], tracer=None)
+"""
+MOVED = {
+    "drifts": "a.b.d",
+    "starts_to_fail": "fails: new",
+    "fails_differently": "fails: second",
+    "works_now": "a.b.c",
+}
+MORE = """
+def test_missing(guard): guard.check(lambda: ["a.b.c"], tracer=None)
+def test_breaks(guard): guard.check(lambda: ["breaks"], tracer=None)
+def test_empty(): pass
+def test_fails(guard):
+    guard.check(lambda: ["a.b.c"], tracer=None, name="x")
+    assert 1 == 2
+@pytest.mark.skip(reason="not now")
+def test_skipped(guard): pass
+@pytest.mark.xfail(reason="a known bug", strict=True)
+def test_expected(guard): assert 0
+def test_set_up(no_such_fixture): pass
+def test_tear_down(guard, request):
+    request.addfinalizer(lambda: 1 / 0)
+    guard.check(lambda: ["a.b.c"], tracer=None)
+"""
+KINDS = {
+    "it::drifts": "drift",
+    "it::starts_to_fail": "error",
+    "it::fails_differently": "error",
+    "it::fails_the_same": "holds",
+    "it::works_now": "works",
+    "it::needs_a_fix": "holds",
+    "it::needs_none": "holds",
+    "it::unreadable": "unreadable",
+    "it::missing": "missing",
+    "it::breaks": "internal",
+    "it::empty": "empty",
+    "it::fails#x": "missing",
+    "it::skipped": "skipped",
+    "it::expected": "skipped",
+    "it::set_up": "failed",
+    "it::tear_down": "missing",
+}
+
+
+def moved() -> str:
+    """Return the checks that were recorded, some of whose programs are others now."""
+    text = BEFORE
+    for test, after in MOVED.items():
+        head, _, tail = text.partition(f"test_{test}(guard): guard.check(lambda: [")
+        text = f'{head}test_{test}(guard): guard.check(lambda: ["{after}"]{tail.partition("]")[2]}'
+    return text
+
+
 def test_every_kind_of_result(project: Project) -> None:
-    before = """
-    import pytest
-    def test_drifts(guard): guard.check(lambda: ["a.b.c"], tracer=None)
-    def test_starts_to_fail(guard): guard.check(lambda: ["a.b.c"], tracer=None)
-    def test_fails_differently(guard): guard.check(lambda: ["fails: first"], tracer=None)
-    def test_fails_the_same(guard): guard.check(lambda: ["fails: first"], tracer=None)
-    def test_works_now(guard): guard.check(lambda: ["fails: first"], tracer=None)
-    def test_needs_a_fix(guard): guard.check(lambda: ["needs isolation", "a.b.c"], tracer=None)
-    def test_needs_none(guard): guard.check(lambda: ["needs nothing", "a.b.c"], tracer=None)
-    def test_unreadable(guard): guard.check(lambda: ["a.b.c"], tracer=None)
-    """
-    project.checks(before)
-    assert project.guard("update").returncode == 0
+    project.checks(BEFORE)
+    project.record()
     project.write("baselines/it/unreadable.graph", "guard-graph 1\ncheck it::unreadable\n<<<<<<< HEAD\n")
-    for test, after in (
-        ("drifts", "a.b.d"),
-        ("starts_to_fail", "fails: new"),
-        ("fails_differently", "fails: second"),
-        ("works_now", "a.b.c"),
-    ):
-        head, _, tail = before.partition(f"test_{test}(guard): guard.check(lambda: [")
-        before = f'{head}test_{test}(guard): guard.check(lambda: ["{after}"]{tail.partition("]")[2]}'
-    project.checks(
-        before
-        + """
-    def test_missing(guard): guard.check(lambda: ["a.b.c"], tracer=None)
-    def test_breaks(guard): guard.check(lambda: ["breaks"], tracer=None)
-    def test_empty(): pass
-    def test_fails(guard):
-        guard.check(lambda: ["a.b.c"], tracer=None, name="x")
-        assert 1 == 2
-    @pytest.mark.skip(reason="not now")
-    def test_skipped(guard): pass
-    @pytest.mark.xfail(reason="a known bug", strict=True)
-    def test_expected(guard): assert 0
-    def test_set_up(no_such_fixture): pass
-    def test_tear_down(guard, request):
-        request.addfinalizer(lambda: 1 / 0)
-        guard.check(lambda: ["a.b.c"], tracer=None)
-    """
-    )
+    project.checks(moved() + MORE)
     found = run(project)
     assert found["exit_code"] == 3
-    assert findings(found) == {
-        "it::drifts": "drift",
-        "it::starts_to_fail": "error",
-        "it::fails_differently": "error",
-        "it::fails_the_same": "holds",
-        "it::works_now": "works",
-        "it::needs_a_fix": "holds",
-        "it::needs_none": "holds",
-        "it::unreadable": "unreadable",
-        "it::missing": "missing",
-        "it::breaks": "internal",
-        "it::empty": "empty",
-        "it::fails#x": "missing",
-        "it::skipped": "skipped",
-        "it::expected": "skipped",
-        "it::set_up": "failed",
-        "it::tear_down": "missing",
-    }
+    assert findings(found) == KINDS
     by_id = {outcome["check"]: outcome for outcome in found["outcomes"]}
     assert by_id["it::needs_a_fix"]["needs"] == ["isolation"]
     assert by_id["it::needs_none"]["needs"] == []
