@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -171,6 +172,12 @@ def empty_project(root: Path) -> Project:
     )
     made.write("checks/conftest.py", FAKE)
     return made
+
+
+def copied(template: Path, folder: Path) -> Project:
+    """Copy a project into a folder of the test's own: to record one anew is slow."""
+    shutil.copytree(template, folder / "project")
+    return Project(folder / "project")
 
 
 def modelled_project(root: Path) -> Project:

@@ -22,7 +22,7 @@ from guard.freshness.held import Fresh, look, shown
 from guard.freshness.keep import Ran, watched
 from guard.freshness.keep import manifest as made
 from guard.freshness.surroundings import in_ci, surroundings
-from guard.session.closure import FILE
+from guard.session.fresh import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -6,7 +6,6 @@ once it is closed.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import sys
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType
 
-FILE = "fresh.json"
-"""In a run's folder, of a run that is remembered: the tests that need not run."""
 # pytest reads each module to rewrite its asserts, and guard each baseline: what they open is in the manifest by itself
 _PYTEST = frozenset(("_pytest", "pytest", "pluggy", "xdist", "execnet", "pytest_timeout.py", "coverage", "pytest_cov"))
 # torch starts a compiler and opens sockets of its own accord
@@ -218,14 +215,6 @@ class Closure:
 
     def _say(self, kind: str, frame: FrameType, subject: str) -> None:
         self._heard.say(kind, self._callers.user(frame), subject)
-
-
-def still_fresh(run: Path | None) -> frozenset[str]:
-    """Return the tests that need not run, by short id, as the controller says."""
-    try:
-        return frozenset(json.loads((run / FILE).read_text(encoding="ascii"))) if run is not None else frozenset()
-    except FileNotFoundError:
-        return frozenset()
 
 
 def _text(subject: Any) -> str | None:

@@ -15,7 +15,7 @@ from guard.baselines.selectors import matches
 from guard.findings import Finding, outcome_to_json
 from guard.report.terminal import render_finding
 from guard.session.auto_ids import automatic_parameter
-from guard.session.closure import still_fresh
+from guard.session.fresh import still_fresh
 from guard.session.guard import Guard
 from guard.session.seen import seen, user_line
 from guard.session.setting import Setting

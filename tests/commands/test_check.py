@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import time
 from pathlib import Path
@@ -17,7 +16,7 @@ from guard.commands.recorder import Recorder
 from guard.commands.run import Ended, lost
 from guard.config import Config
 from guard.findings import Finding, Outcome
-from tests.project import Project, empty_project
+from tests.project import Project, copied, empty_project
 
 TWO = """
 def test_one(guard): guard.check(lambda: ["aten.sin.default", "aten.cos.default"], tracer=None)
@@ -38,8 +37,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def recorded(template: Path, tmp_path: Path) -> Project:
     """A copy of the template."""
-    shutil.copytree(template, tmp_path / "project")
-    return Project(tmp_path / "project")
+    return copied(template, tmp_path)
 
 
 def run(project: Project, *arguments: str) -> dict[str, Any]:
@@ -327,7 +325,9 @@ def test_from_a_folder_below_with_many_workers_and_hash_seeds(recorded: Project)
     for seed in ("0", "1"):
         recorded.environment = {"PYTHONHASHSEED": seed}
         ran = recorded.guard("check", "-n", "2", cwd="checks")
-        assert (ran.returncode, ran.stderr) == (0, "")
+        assert ran.returncode == 0
+        # a busy machine takes long enough for a line of progress
+        assert [line for line in ran.stderr.splitlines() if not line.endswith("checks done")] == []
     assert recorded.pending() == []
 
 

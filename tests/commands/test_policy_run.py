@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.commands.test_since import git
-from tests.project import Project, empty_project
+from tests.project import Project, copied, empty_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,8 +34,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def drifted(template: Path, tmp_path: Path) -> Project:
     """A copy of the template."""
-    shutil.copytree(template, tmp_path / "project")
-    return Project(tmp_path / "project")
+    return copied(template, tmp_path)
 
 
 def policy(project: Project, table: str) -> None:

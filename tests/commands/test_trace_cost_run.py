@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from guard.baselines.costs import parse
-from tests.project import Project, empty_project
+from tests.project import Project, copied, empty_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,8 +66,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(recorded: Path, tmp_path: Path) -> Project:
-    shutil.copytree(recorded, tmp_path / "project")
-    return Project(tmp_path / "project")
+    return copied(recorded, tmp_path)
 
 
 def costlier(project: Project) -> Project:
