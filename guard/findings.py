@@ -18,6 +18,7 @@ KINDS = (
     "timeout",    # the check did not end
     "unreadable", # the baseline does not parse
     "error",      # the capture started to fail, or fails differently
+    "unfaithful", # the captured graph does not compute what the program computes
     "drift",      # baseline and current differ
     "trace-cost", # tracing does more than was accepted
     "works",      # the baseline is an error, and the capture now works
@@ -73,6 +74,20 @@ class Counted:
 
 
 @dataclass(frozen=True)
+class Replayed:
+    """What became of running a check's graph against its program."""
+
+    state: str
+    """``replayed``: the same on all inputs; ``unfaithful``; ``not replayed``: see ``reason``."""
+    on: tuple[str, ...] = ()
+    """Inputs on which both ran to the end: ``example``, ``fresh``, ``second size``."""
+    reason: str = ""
+    """Why it was not replayed, or only in part; of ``unfaithful``, what differs and on which inputs."""
+    lines: tuple[str, ...] = ()
+    """Of ``unfaithful``: the first wrong value, wanted and got."""
+
+
+@dataclass(frozen=True)
 class Outcome:
     """One check's result: one call of ``guard.check``, or a test that never reached one."""
 
@@ -97,6 +112,8 @@ class Outcome:
     """The check's own rules, which come before the project's."""
     counted: Counted | None = None
     """Its trace cost; None where that was not asked for."""
+    replayed: Replayed | None = None
+    """Whether its graph computes what its program computes; None where that was not asked for."""
 
     @property
     def status(self) -> str:
@@ -132,7 +149,12 @@ def outcome_from_json(data: dict[str, Any]) -> Outcome:
     plural = {name: tuple(data[name]) for name in ("needs", "notes")}
     policy = tuple(Rule(*row) for row in data["policy"])
     counted = None if data.get("counted") is None else Counted(**data["counted"])
-    return Outcome(**{**data, **plural, **found, "policy": policy, "counted": counted})
+    own = {"policy": policy, "counted": counted, "replayed": _replayed(data.get("replayed"))}
+    return Outcome(**{**data, **plural, **found, **own})
+
+
+def _replayed(data: dict[str, Any] | None) -> Replayed | None:
+    return None if data is None else Replayed(**{**data, "on": tuple(data["on"]), "lines": tuple(data["lines"])})
 
 
 def _finding(data: dict[str, Any]) -> Finding:

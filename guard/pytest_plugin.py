@@ -45,6 +45,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--guard-root", default=None, help=argparse.SUPPRESS)
     group.addoption("--guard-select", default="[]", help=argparse.SUPPRESS)  # selectors as JSON
     group.addoption("--guard-trace-cost", default="off", help=argparse.SUPPRESS)  # on, or record new ones
+    group.addoption(
+        "--guard-replay",
+        default="on",
+        choices=("on", "off"),
+        help="off: do not run what was captured beside its program",
+    )
     group.addoption("--guard-lenient", action="store_true", help=argparse.SUPPRESS)  # some of them may name nothing
 
 
@@ -209,5 +215,6 @@ def _project(config: pytest.Config) -> Project:
             device=config.getoption("guard_device"),
             fixes=config.getoption("guard_fixes"),
             counting=config.getoption("guard_trace_cost"),
+            replaying=config.getoption("guard_replay") == "on",
         )
     return config.stash[PROJECT]

@@ -57,11 +57,16 @@ def refuse_in_ci(environ: Mapping[str, str], *, in_ci: bool) -> None:
     Raises:
         GuardError: CI is set in the environment, and the user did not ask for it.
     """
-    if not in_ci and environ.get("CI", "").lower() not in NOT_CI:
+    if not in_ci and is_ci(environ):
         raise GuardError(
             f'baselines are not written in CI ("CI" is {environ["CI"]!r}): a person reviews them',
             "run it on your machine, or pass --in-ci",
         )
+
+
+def is_ci(environ: Mapping[str, str]) -> bool:
+    """Tell whether CI is set in an environment."""
+    return environ.get("CI", "").lower() not in NOT_CI
 
 
 def accept(

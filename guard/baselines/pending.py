@@ -45,6 +45,8 @@ class Meta:
     """Environment whose trace cost waits, a section of a cost file; None where none does."""
     cost_baseline: str | None = None
     """Digest of the section that it was compared with (costs.bound); None where there was none."""
+    unfaithful: str | None = None
+    """What differed when the graph was replayed against its program; None where nothing did, or it was not replayed."""
 
 
 @dataclass(frozen=True)
@@ -234,4 +236,4 @@ def _fields(record: Any) -> tuple[str, str | None, str | None, Meta]:
 
 
 def _cost_fields(meta: Meta, cost: object) -> tuple[object, ...]:
-    return meta.cost, meta.cost_baseline, cost
+    return meta.cost, meta.cost_baseline, meta.unfaithful, cost

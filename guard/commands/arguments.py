@@ -132,6 +132,14 @@ def _run_flags(made: Parser) -> None:
         default="on",
         help="do not count what tracing does",
     )
+    made.add_argument(
+        "--no-replay",
+        dest="replay",
+        action="store_const",
+        const="off",
+        default="on",
+        help="do not run what was captured beside its program; CI does it all the same",
+    )
     made.add_argument("--timeout", type=_seconds, metavar="S", help="seconds a check may take, 0 for no limit")
     made.add_argument("-v", "--verbose", action="store_true", help="list the checks that hold, too")
 

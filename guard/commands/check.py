@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard import verdict
+from guard.baselines.accept import is_ci
 from guard.baselines.names import tests_of
 from guard.commands import against, engine, workers
 from guard.commands.collection import Collection, modules, read_collection, refuse_unknown, refuse_unspeakable
@@ -66,7 +67,7 @@ def run_checks(config: Config, options: CheckOptions) -> Run:
     started = time.perf_counter()
     engine.check_expressions(options)
     refuse_unspeakable(config)
-    options = replace(options, ids=from_root(options.ids, config))
+    options = replace(options, ids=from_root(options.ids, config), replay="on" if is_ci(os.environ) else options.replay)
     ref = against.find(config, options) if options.against is not None else None
     run = Run(environment=current(options.device).as_dict())
     if config.checks.is_dir():

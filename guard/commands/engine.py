@@ -41,6 +41,7 @@ def arguments(config: Config, options: CheckOptions, folder: Path, paths: Sequen
         f"--guard-device={options.device}",
         f"--guard-fixes={options.fixes}",
         f"--guard-trace-cost={options.trace_cost}",
+        f"--guard-replay={options.replay}",
         # guard's modules are imported by now; pytest would warn that it cannot rewrite their asserts
         "-W=ignore::pytest.PytestAssertRewriteWarning",
         "--continue-on-collection-errors",

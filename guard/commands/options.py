@@ -43,6 +43,8 @@ class CheckOptions:
     """No progress while it runs."""
     trace_cost: Literal["off", "on", "record"] = "on"
     """Whether to count what tracing does; ``record``: also for accept, where none was accepted yet."""
+    replay: Literal["on", "off"] = "on"
+    """Whether graphs are run beside their programs; in CI they always are."""
     against: str | None = None
     """A commit whose code is traced too, to tell who moved what drifted."""
     evidence: bool = True

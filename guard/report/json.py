@@ -43,6 +43,6 @@ def dump(record: dict[str, Any]) -> str:
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
     plain = outcome_to_json(outcome)
-    keys = ("findings", "warned", "ignored", "needs", "skipped", "notes", "seconds", "pending", "counted")
+    keys = ("findings", "warned", "ignored", "needs", "skipped", "notes", "seconds", "pending", "counted", "replayed")
     rest = {key: plain[key] for key in keys} | {"seconds": round(outcome.seconds, 3)}
     return {"check": outcome.check, "nodeid": outcome.nodeid, "status": outcome.status, **rest}

@@ -114,7 +114,9 @@ def _quiet(outcome: Outcome, *, color: bool) -> str:
     if outcome.skipped is not None:
         return f"skipped: {name} - {clean(outcome.skipped)}\n"
     needs = f", needs fix {', '.join(outcome.needs)}" if outcome.needs else ""
-    return f"{paint('holds', 'good', color=color)}: {name}{needs} in {duration(outcome.seconds)}\n"
+    seen = outcome.replayed
+    unseen = f", not replayed: {clean(seen.reason)}" if seen is not None and seen.state == "not replayed" else ""
+    return f"{paint('holds', 'good', color=color)}: {name}{needs}{unseen} in {duration(outcome.seconds)}\n"
 
 
 def _finding(group: Group, fix: str | None, *, color: bool, warned: bool) -> Iterator[str]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from guard.baselines.names import short_id
 from guard.environment import INSTALL, torch_problem, torch_version
@@ -18,12 +18,15 @@ from guard.session.capture import Capture
 from guard.session.failure import CheckFailed
 from guard.session.needs import needs
 from guard.session.outcome import judged
+from guard.session.replay import replayed
 from guard.session.trace import Asked, count
+from guard.specs import Replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from guard.cost.calls import TraceCost
+    from guard.findings import Replayed
     from guard.policy import Rule
     from guard.session.setting import Setting
     from guard.session.subject import Subject
@@ -59,6 +62,10 @@ class Guard:
         trace_cost: bool | None = None,
         trace_tolerance: float | None = None,
         sizes: Sizes | None = None,
+        inputs: Callable[[], Any] | tuple[Any, ...] | None = None,
+        order: int | None = None,
+        tolerance: tuple[float, float] | Literal["bitwise"] | None = None,
+        replay: str | None = None,
     ) -> Capture:
         """Capture ``program(*args, **kwargs)`` and compare it with this check's baseline.
 
@@ -73,6 +80,11 @@ class Guard:
             trace_cost: whether ``guard check`` counts what tracing it does; ``[tool.guard] trace_cost`` without it.
             trace_tolerance: share by which that count may be higher than the accepted one, 0.02 for 2 %.
             sizes: programs of three sizes, so that a tracer whose work grows faster than the program is seen.
+            inputs: makes the arguments of the second replay, in place of those that guard draws: a function without
+                arguments, or a tuple.
+            order: of the gradients that a replay compares, 0 to 2; without it 1 for ``AotJoint`` and ``Compile``.
+            tolerance: of a replay, ``(rtol, atol)`` or ``"bitwise"``; torch.testing.assert_close's without it.
+            replay: why this check is not replayed.
 
         Returns:
             What was captured, so that hand-written counts can follow. A missing baseline, a drift that policy may let
@@ -104,26 +116,65 @@ class Guard:
             return trace_cost(job(), fixes=self.setting.fixes, cache=cache, sizes=asked.sizes)
 
         def ruled() -> Asked:
-            return Asked(_rules(policy, keep), trace_cost, trace_tolerance, sizes)
+            played = Replay(order, inputs, tolerance, "" if replay is None else replay)
+            return Asked(_rules(policy, keep), trace_cost, trace_tolerance, sizes, played)
 
-        return self._check(name, run, ruled, take)
+        def again(captured: Any, asked: Asked) -> Replayed:
+            from guard.replay.faithful import replay
 
-    def check_graph(
+            return replay(job(), captured, asked.replay, fixes=self.setting.fixes, cache=cache)
+
+        return self._check(name, run, ruled, take, again)
+
+    def check_graph(  # noqa: PLR0913 - as of check
         self,
         graph_module: Any,
         *,
+        eager: Callable[..., Any] | None = None,
+        inputs: tuple[Any, ...] | Callable[[], Any] | None = None,
         name: str | None = None,
         keep: Sequence[str] | None = None,
         policy: Mapping[str, object] | None = None,
+        order: int | None = None,
+        tolerance: tuple[float, float] | Literal["bitwise"] | None = None,
+        replay: str | None = None,
     ) -> Capture:
-        """Compare a ``torch.fx.GraphModule`` that the user's own pipeline captured with this check's baseline."""
+        """Compare a ``torch.fx.GraphModule`` that the user's own pipeline captured with this check's baseline.
+
+        Args:
+            graph_module: the graph; it takes the arguments that ``eager`` takes.
+            eager: the program that it stands for; with it and ``inputs`` the graph is replayed against it.
+            inputs: its arguments, or a function that makes them.
+            name: as of ``check``, and so are the others.
+            keep: classes of drift that count here.
+            policy: rules that come before the project's.
+            order: of the gradients that a replay compares; 0 without it.
+            tolerance: of a replay.
+            replay: why this check is not replayed.
+
+        Raises:
+            CheckFailed: a finding.
+        """
+        if eager is not None and not callable(eager):
+            raise UsageError(f"guard.check_graph: wanted eager= a callable, got {type(eager).__name__}")
 
         def run(check: str, _fixes: str) -> Any:
             from guard.tracers.capture import lower_module
 
             return lower_module(graph_module, check=check)
 
-        return self._check(name, run, lambda: Asked(_rules(policy, keep)), None)
+        def ruled() -> Asked:
+            return Asked(
+                _rules(policy, keep), replay=Replay(order, inputs, tolerance, replay or _unreplayed(eager, inputs))
+            )
+
+        def again(captured: Any, asked: Asked) -> Replayed:
+            from guard.replay.faithful import replay_module
+
+            assert eager is not None  # noqa: S101 - _unreplayed has looked
+            return replay_module(eager, captured, asked.replay)
+
+        return self._check(name, run, ruled, None, again)
 
     def mesh(self, shape: tuple[int, ...], names: tuple[str, ...] | None = None) -> Any:
         """Return a ``DeviceMesh`` over a fake process group, which ends with this test."""
@@ -145,6 +196,7 @@ class Guard:
         run: Callable[[str, str], Any],
         ruled: Callable[[], Asked],
         take: Callable[[Asked], TraceCost | str] | None,
+        again: Callable[[Any, Asked], Replayed],
     ) -> Capture:
         """Check one capture; without ``take`` it is a graph of the user's, which cannot be captured once more."""
         check = self._claim(name)
@@ -158,8 +210,9 @@ class Guard:
             traced = time.perf_counter() - started
             # at once: what else is traced first might move it
             cost = count(self.setting, asked, take, traced) if take is not None and program.error is None else None
+            seen = replayed(self.setting, asked, captured, lambda found: again(found, asked))
             with self.setting.watch.phase("comparing"):
-                outcome = judged(self.setting, self.test, check, captured, asked, cost)
+                outcome = judged(self.setting, self.test, check, captured, asked, cost, seen)
             if take is not None and captured.engaged and self.setting.fixes == "on":
                 with self.setting.watch.phase("tracing without fixes"):
                     bare = run(check, "off")
@@ -233,6 +286,13 @@ def _refuse_old_torch() -> None:
 
 def _from_error(kind: str, check: str, error: GuardError) -> Finding:
     return Finding(kind, check, error.problem, fix=error.tip)
+
+
+def _unreplayed(eager: object, inputs: object) -> str:
+    """Return why a graph of the user's own cannot be replayed, "" where it can."""
+    if eager is not None and inputs is not None:
+        return ""
+    return "check_graph was not told the program: eager=program, inputs=(x,)"
 
 
 def _rules(policy: Mapping[str, object] | None, keep: Sequence[str] | None) -> tuple[Rule, ...]:

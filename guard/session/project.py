@@ -43,6 +43,7 @@ class Project:
     fixes: Literal["on", "off"]
     counting: Literal["off", "on", "record"] = "off"
     """Trace costs, which only a worker counts: elsewhere too much else runs in the process."""
+    replaying: bool = True
     _settings: dict[Path, Setting] = field(default_factory=dict)
     _shared: dict[str, tuple[str, ...]] | None = None
     _left: dict[str, Any] = field(default_factory=dict)
@@ -58,7 +59,7 @@ class Project:
         folder = self.root or folder
         if folder not in self._settings:
             found = configuration.load(folder)
-            self._settings[folder] = Setting(found, self.device, self.fixes, self._watch, self.counting)
+            self._settings[folder] = Setting(found, self.device, self.fixes, self._watch, self.counting, self.replaying)
         return self._settings[folder]
 
     def guard(self, item: pytest.Item) -> Guard:

@@ -21,3 +21,5 @@ class Setting:
     watch: Watch = field(default_factory=Watch)
     counting: Literal["off", "on", "record"] = "off"
     """Whether trace costs are counted; ``record``: and wait for ``guard accept`` where none was accepted yet."""
+    replaying: bool = True
+    """Whether graphs are replayed."""

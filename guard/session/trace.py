@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.baselines import costs
@@ -14,7 +14,7 @@ from guard.cost.trace_compare import Judged, compare
 from guard.errors import UsageError
 from guard.findings import Counted, Finding
 from guard.policy import TRACE_COST
-from guard.specs import Sizes
+from guard.specs import Replay, Sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +37,7 @@ class Asked:
     wanted: bool | None = None
     tolerance: float | None = None
     sizes: Sizes | None = None
+    replay: Replay = field(default_factory=Replay)
 
     def __post_init__(self) -> None:
         """Refuse what would be found out only once the program was traced."""

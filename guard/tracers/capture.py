@@ -26,6 +26,7 @@ from guard.tracers.errors.places import is_user
 from guard.tracers.fixes.table import Applied, applied
 from guard.tracers.parameters import lifted
 from guard.tracers.state import modes_off, preserved
+from guard.tracers.traced import Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from guard.ir.graph import Graph
     from guard.specs import Tracer
-    from guard.tracers.traced import Traced
 
 _TRACERS: dict[type, Callable[..., Traced]] = {
     MakeFx: make_fx.trace,
@@ -53,6 +53,8 @@ class Captured:
     """Files of the user's code that the trace ran through."""
     constants: Mapping[str, torch.Tensor] = field(default_factory=dict)
     """Those that the text has the digest of, by it."""
+    traced: Traced | None = None
+    """The fx graphs themselves, to be run; None where the capture failed."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def _traced(job: Job, header: Program) -> Captured:
         with modes_off():
             return Captured(replace(header, error=failed, partial=_partial(error)))
     with modes_off():
-        return lower(traced.graphs, header, traced.events)
+        return replace(lower(traced.graphs, header, traced.events), traced=traced)
 
 
 def lower(graphs: Any, header: Program, events: tuple[Any, ...] = ()) -> Captured:
@@ -149,7 +151,8 @@ def lower_module(module: torch.fx.GraphModule, *, check: str) -> Captured:
     env = shape_env_of(module)
     with modes_off():
         context = Context("main", lifted=lifted(module), shape_env=env)
-        return lower([(module, context)], Program(check, "graph_module()"))
+        traced = Traced(((module, context),))
+        return replace(lower(traced.graphs, Program(check, "graph_module()")), traced=traced)
 
 
 def tracer_text(spec: Tracer) -> str:

@@ -96,6 +96,16 @@ def trace(spec: Compile, program: Callable[..., Any], args: tuple[Any, ...], kwa
         return Traced(tuple(regions.graphs()), (*events, *recompiles))
 
 
+def compiled(spec: Compile, program: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """Compile the program once more, as ``trace`` does, to run it; ``count`` positional arguments are given."""
+    torch._dynamo.reset()
+    regions = Regions(spec, AotRecord(), _positional(program, count))
+    call: Callable[..., Any] = torch.compile(
+        program, backend=regions.backend, dynamic=spec.dynamic, fullgraph=spec.fullgraph
+    )
+    return call
+
+
 def _positional(program: Callable[..., Any], count: int) -> list[str]:
     """Names behind Dynamo's ``args``: a module's; a function's locals have their own names."""
     return parameter_names(program, count) if isinstance(program, torch.nn.Module) else []
