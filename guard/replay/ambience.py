@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+_DRAWS = "wanted as many as eager makes, got another number: what a trace draws by itself is a constant of its graph"
+
+
 def ambience() -> dict[str, Any]:
     """Read what messages call each, in the order of reporting."""
     dtype, grad = torch.get_default_dtype(), torch.is_grad_enabled()
@@ -27,9 +30,9 @@ def ambience() -> dict[str, Any]:
             "number of function modes": len(stacks.function),
             "number of dispatch modes": sum(not isinstance(mode, Watching) for mode in stacks.dispatch),
             "number of functorch levels": stacks.functorch,
-            "torch's random state": torch.default_generator.get_state().view(torch.int64).tolist(),
-            "random's state": random.getstate(),
-            "numpy's random state": _numpy(),
+            "draws from torch's generator": torch.default_generator.get_state().view(torch.int64).tolist(),
+            "draws from Python's random": random.getstate(),
+            "draws from numpy's random": _numpy(),
         }
 
 
@@ -46,6 +49,5 @@ def changed(wanted: Mapping[str, Any], got: Mapping[str, Any]) -> tuple[str, str
     for name, left in wanted.items():
         right = got[name]
         if left != right:
-            drawn = "state" in name
-            return name, "wanted as many draws as eager makes, got others" if drawn else f"wanted {left}, got {right}"
+            return name, _DRAWS if name.startswith("draws") else f"wanted {left}, got {right}"
     return None

@@ -21,10 +21,8 @@ class Terms(NamedTuple):
     """What of two runs is comparable."""
 
     tolerance: Tolerance
-    gained: bool = True
-    """Whether a requires_grad that only the graph gives counts: make_fx records no grad mode unless pre-dispatch."""
     flags: bool = True
-    """Whether requires_grad counts at all."""
+    """Whether requires_grad counts."""
 
 
 class Wrong(NamedTuple):
@@ -85,17 +83,10 @@ def _values(
 
 
 def _value(name: str, wanted: Noted, got: Noted, terms: Terms, when: str) -> Iterator[Wrong]:
-    found = differ(_flagged(wanted, got, terms), got, terms.tolerance)
+    wanted = wanted if terms.flags else replace(wanted, requires_grad=got.requires_grad)
+    found = differ(wanted, got, terms.tolerance)
     if found is not None:
         yield Wrong(f"{f'{found.aspect} of ' if found.aspect else ''}{name}{when}", found.line)
-
-
-def _flagged(wanted: Noted, got: Noted, terms: Terms) -> Noted:
-    """The wanted value with the graph's requires_grad where that does not count."""
-    lost = wanted.requires_grad and not got.requires_grad
-    if not terms.flags or (not lost and not terms.gained):
-        return replace(wanted, requires_grad=got.requires_grad)
-    return wanted
 
 
 def _aliases(wanted: tuple[str, ...], got: tuple[str, ...]) -> Iterator[Wrong]:

@@ -117,7 +117,7 @@ class _Pair:
         self._order = side.order if asked.order is None else asked.order
         if self._order > side.most:
             raise UnreplayedError(f"order={self._order}: this tracer's graph can be differentiated {side.most} times")
-        self._terms = Terms(_tolerance(asked), gained=side.gained)
+        self._terms = Terms(_tolerance(asked), flags=side.flags or bool(self._order))
         with modes_off():
             _refuse_without_data(job)
             self._tangents = None if side.tangents is None or not self._order else side.tangents()

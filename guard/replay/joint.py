@@ -103,7 +103,7 @@ class Joint:
             base, attribute = unwrapped(descriptor)
             if kind(base) == "PlainAOTOutput":
                 outputs.setdefault(base.idx, {})[attribute] = value
-                flags[base.idx] = returned.requires_grad
+                flags[base.idx] = flags.get(base.idx, False) or returned.requires_grad  # a mesh has none
                 if returned.outer is not None:
                     like[base.idx] = returned.outer
             elif kind(base) == "GradAOTOutput":

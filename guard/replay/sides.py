@@ -34,8 +34,9 @@ class Side(NamedTuple):
     """Of gradients that are compared without being asked for: 1 where the capture holds a backward."""
     most: int
     """Of gradients that can be."""
-    gained: bool = True
-    """Whether a requires_grad that only the graph gives counts: without pre_dispatch make_fx records no grad mode."""
+    flags: bool = True
+    """Whether requires_grad counts without a gradient that is asked for: make_fx traces below autograd, and keeps it
+    only with pre_dispatch."""
     tangents: Callable[[], Mapping[int, torch.Tensor]] | None = None
     """What the capture is differentiated by; None: by all outputs that require grad."""
     holds: frozenset[int] | None = None
@@ -56,7 +57,7 @@ def side_of(job: Job, traced: Traced) -> Side:
     if isinstance(job.spec, AotJoint):
         joint = Joint(module, context, job.program)
         return Side(joint.run, order=1, most=1, tangents=joint.tangents)
-    return of_call(_flat(module, job.program), gained=isinstance(job.spec, MakeFx) and job.spec.pre_dispatch)
+    return of_call(_flat(module, job.program), flags=isinstance(job.spec, MakeFx) and job.spec.pre_dispatch)
 
 
 def of_module(traced: Traced) -> Side:
@@ -68,13 +69,13 @@ def of_module(traced: Traced) -> Side:
     _refuse(traced)
     module = traced.graphs[0][0]
     held = (*module.parameters(), *module.buffers(), *vars(module).values())
-    side = of_call(module.forward, gained=False)
+    side = of_call(module.forward, flags=False)
     return side._replace(holds=frozenset(id(one) for one in held if isinstance(one, torch.Tensor)))
 
 
-def of_call(call: Callable[..., Any], *, gained: bool) -> Side:
+def of_call(call: Callable[..., Any], *, flags: bool) -> Side:
     """Return the side of a graph that torch can differentiate any number of times."""
-    return Side(lambda request: forward.run(call, request), order=0, most=2, gained=gained)
+    return Side(lambda request: forward.run(call, request), order=0, most=2, flags=flags)
 
 
 def _flat(module: torch.fx.GraphModule, program: Callable[..., Any]) -> Callable[..., Any]:
