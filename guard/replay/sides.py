@@ -51,7 +51,7 @@ def side_of(job: Job, traced: Traced) -> Side:
     """
     _refuse(traced)
     if isinstance(job.spec, Compile):
-        call = compile_.compiled(job.spec, job.program, len(job.args))
+        call = compile_.compiled(job.spec, job.program, len(job.args), traced.regions)
         return Side(lambda request: forward.run(call, request), order=1, most=1)
     module, context = traced.graphs[0]
     if isinstance(job.spec, AotJoint):
