@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from guard.ir.graph import CaptureError, Graph, Input, Node, Output, Program, Ref, Result
 from guard.ir.types import TensorType
 from guard.cost.calls import Growth, Key, TraceCost
+from guard.findings import Replayed
 
 F32 = TensorType("f32", (4,))
 
@@ -72,6 +73,17 @@ def trace_cost(job, *, fixes="on", cache=None, sizes=None):
     growth = Growth(sizes.at, tuple(sizes.make(at)[1][0] for at in sizes.at)) if sizes else None
     return TraceCost(key, **{"growth": growth, **fields})
 
+def replay(job, captured, asked, *, fixes="on", cache=None):
+    # a program says what is wrong with its graph: ops.unfaithful = "output 0"
+    wrong = getattr(job.program, "unfaithful", None)
+    if wrong is None:
+        return Replayed("replayed", ("example", "fresh"))
+    title = f"{wrong} differs from eager on fresh inputs"
+    return Replayed("unfaithful", ("example", "fresh"), title, ("[0]: wanted 1.0, got 2.0",))
+
+def replay_module(eager, captured, asked):
+    return replay(Job(None, eager, (), {}), captured, asked)
+
 class Meshes:
     closed = 0
     def mesh(self, shape, names=None, *, device="cpu"):
@@ -79,13 +91,16 @@ class Meshes:
     def close(self):
         Meshes.closed += 1
 
-for name in ("guard.tracers", "guard.tracers.capture", "guard.tracers.mesh", "guard.cost.trace"):
+for name in ("guard.tracers", "guard.tracers.capture", "guard.tracers.mesh", "guard.cost.trace",
+             "guard.replay", "guard.replay.faithful"):
     sys.modules[name] = types.ModuleType(name)
 sys.modules["guard.tracers.capture"].capture = capture
 sys.modules["guard.tracers.capture"].Job = Job
 sys.modules["guard.tracers.capture"].lower_module = lower_module
 sys.modules["guard.tracers.mesh"].Meshes = Meshes
 sys.modules["guard.cost.trace"].trace_cost = trace_cost
+sys.modules["guard.replay.faithful"].replay = replay
+sys.modules["guard.replay.faithful"].replay_module = replay_module
 """
 
 
