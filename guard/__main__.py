@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
-from pathlib import Path
-from typing import IO, TYPE_CHECKING
 
-from guard import cli
 from guard.errors import MACHINE, GuardError
 
+TYPE_CHECKING = False  # typing, contextlib and pathlib cost as much as the rest of an answer that nothing moved
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import IO
 
 INTERNAL, INTERRUPTED = 3, 130
 BROKEN_PIPE = 141  # 128 + SIGPIPE, as a shell reports it
@@ -23,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     _make_printable()
     try:
-        code = cli.run(given)
+        code = _run(given)
         sys.stdout.flush()
     except GuardError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -32,10 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # whoever read the output has left (| head): say nothing, not even at exit
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+        return _left()
     except OSError as error:
         return _environment(error) if error.errno in MACHINE else _internal(error, given)
     except Exception as error:  # noqa: BLE001 - the last line of defence: a bug of guard's is a log, not a traceback
@@ -43,8 +38,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+def _run(given: Sequence[str]) -> int:
+    """Answer a plain ``guard check`` where nothing moved; else leave it to the command line."""
+    line = _unchanged() if list(given) == ["check"] else None
+    if line is not None:
+        print(line)
+        return 0
+    from guard import cli
+
+    return cli.run(given)
+
+
+def _unchanged() -> str | None:
+    from guard.freshness.quick import unchanged
+
+    line = unchanged(os.environ)
+    if line is None or not sys.stdout.isatty():
+        return line
+    from guard.report import color
+
+    return color.paint(line, "good", color=color.wanted(sys.stdout, os.environ))
+
+
 def _environment(error: OSError) -> int:
     """Say what the machine refused."""
+    from contextlib import suppress
+
     subject = error.filename or "the output"
     with suppress(OSError):
         print(f'error: "{subject}" cannot be used: {error.strerror}', file=sys.stderr)
@@ -52,6 +71,15 @@ def _environment(error: OSError) -> int:
     with suppress(OSError, ValueError):
         sys.stdout.close()
     return GuardError.exit_code
+
+
+def _left() -> int:
+    """Say nothing to whoever read the output and has left (| head), not even at exit."""
+    from contextlib import suppress
+
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return BROKEN_PIPE
 
 
 def _make_printable() -> None:
@@ -66,7 +94,7 @@ def _make_printable() -> None:
 
 
 def _nowhere() -> IO[str]:
-    return Path(os.devnull).open("w", encoding="utf-8")
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - pathlib: see above
 
 
 def _internal(error: Exception, arguments: list[str]) -> int:

@@ -13,7 +13,8 @@ from guard.policy import Rule, parse
 
 FIXES = ("allow", "warn", "fail")
 FOLDERS = ("checks", "baselines")
-KEYS = (*FOLDERS, "fixes", "policy", "timeout", "trace_cost", "trace_tolerance", "workers")
+GPU = ("optional", "unless-fork", "required")
+KEYS = (*FOLDERS, "fixes", "gpu", "policy", "timeout", "trace_cost", "trace_tolerance", "workers")
 REASONS = ("optional", "required")
 POLICY = "[tool.guard.policy]"
 EXAMPLE = '[tool.guard]\n  checks = "checks"'
@@ -31,6 +32,8 @@ class Config:
     """``.guard``, git-ignored: pending captures, lock, caches."""
     fixes: Literal["allow", "warn", "fail"] = "allow"
     """What a capture that needs a fix of guard's is: nothing, a note, or a finding."""
+    gpu: Literal["optional", "unless-fork", "required"] = "optional"
+    """Whether ``guard merge`` lets a run without a GPU pass: yes, of a fork's code, or never."""
     timeout: float = 300.0
     """Seconds a check may take; 0 is no limit."""
     workers: int | Literal["auto"] = "auto"
@@ -68,6 +71,15 @@ def load(start: Path | None = None) -> Config:
         f'no project in "{start}": wanted a pyproject.toml with [tool.guard], or a folder "checks", here or above',
         f"add to pyproject.toml:\n  {EXAMPLE}",
     )
+
+
+def has_table(folder: Path) -> bool:
+    """Tell whether a folder's own pyproject.toml has ``[tool.guard]``.
+
+    Raises:
+        UsageError: It cannot be read, or is no TOML.
+    """
+    return _table(folder / "pyproject.toml") is not None
 
 
 def _here() -> Path:
@@ -119,6 +131,7 @@ def _config(root: Path, table: dict[str, Any]) -> Config:
         baselines=baselines,
         state=root / ".guard",
         fixes=_fixes(table.get("fixes", "allow")),
+        gpu=_gpu(table.get("gpu", "optional")),
         timeout=_timeout(table.get("timeout", 300)),
         workers=_workers(table.get("workers", "auto")),
         policy=parse(rules, POLICY, others=("reasons",)),
@@ -177,6 +190,12 @@ def _tolerance(value: object) -> float | None:
 def is_tolerance(value: object) -> bool:
     """Tell whether something is a share by which a count may be higher."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1
+
+
+def _gpu(value: object) -> Literal["optional", "unless-fork", "required"]:
+    if value not in GPU:
+        raise _wrong("gpu", '"optional", "unless-fork" or "required"', value)
+    return cast('Literal["optional", "unless-fork", "required"]', value)
 
 
 def _timeout(value: object) -> float:

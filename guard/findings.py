@@ -9,10 +9,13 @@ from guard.policy import Rule
 
 HOLDS = "holds"
 SKIPPED = "skipped"
+UNCHANGED = "unchanged"
+"""It held when it was last traced, and nothing that it depends on has moved since: it did not run."""
 # Kinds of finding, worst first. README and docs/json.md list them.
 KINDS = (
     "internal",   # guard itself failed
     "import",     # the check's module does not import, or pytest cannot collect it
+    "shard",      # a report of this run is missing, or is not what was planned
     "refused",    # the check cannot be guarded as it is written (automatic id, two checks for one file)
     "crash",      # the worker died: signal or exit
     "timeout",    # the check did not end
@@ -114,13 +117,36 @@ class Outcome:
     """Its trace cost; None where that was not asked for."""
     replayed: Replayed | None = None
     """Whether its graph computes what its program computes; None where that was not asked for."""
+    source: str = ""
+    """``path:line`` of the test, relative to the root; "" where that is not known."""
+    device: str = ""
+    """In a merged run, the device of a run that stands beside the others; else ""."""
+    unchanged: bool = False
+    """It did not run: nothing that it depends on has moved since it last held, or was skipped."""
 
     @property
     def status(self) -> str:
-        """``holds``, ``skipped``, or the worst finding's kind."""
+        """``holds``, ``unchanged``, ``skipped``, or the worst finding's kind."""
         if self.findings:
             return min((f.kind for f in self.findings), key=KINDS.index)
-        return HOLDS if self.skipped is None else SKIPPED
+        if self.skipped is not None:
+            return SKIPPED
+        return UNCHANGED if self.unchanged else HOLDS
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Which part of a run that was split this one is."""
+
+    number: int
+    """From 1."""
+    of: int
+    durations: str = ""
+    """Digest of the durations that decided who runs what; "" where the checks were split by number alone."""
+    complete: bool = False
+    """All of its checks ran, and what was split is every check of the project."""
+    left_out: tuple[str, ...] = ()
+    """Known checks that are in no shard: -k, -m, ids or a conftest left them out."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +162,14 @@ class Run:
     interrupted: bool = False
     environment: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    """Short ids of every test that was collected, also of those that were left out."""
+    selected: tuple[str, ...] = ()
+    """Short ids of those that were to run."""
+    shard: Shard | None = None
+    """None where the run is not split."""
+    commit: str = ""
+    """Full hash of what was checked out, "" where nobody knows."""
 
 
 def outcome_to_json(outcome: Outcome) -> dict[str, Any]:

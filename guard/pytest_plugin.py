@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from guard.session.beside import Beside
+    from guard.session.closure import Closure
     from guard.session.guard import Guard
     from guard.session.project import Project
 
 PROJECT = pytest.StashKey["Project"]()
 GUARD = pytest.StashKey["Guard"]()
+CLOSURE: pytest.StashKey[Closure] = pytest.StashKey()
 BESIDE = pytest.StashKey["Beside"]()
 
 
@@ -44,6 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--guard-run", default=None, help=argparse.SUPPRESS)  # folder of a contained run
     group.addoption("--guard-root", default=None, help=argparse.SUPPRESS)
     group.addoption("--guard-select", default="[]", help=argparse.SUPPRESS)  # selectors as JSON
+    group.addoption("--guard-shard", default=None, help=argparse.SUPPRESS)  # I/N
     group.addoption("--guard-trace-cost", default="off", help=argparse.SUPPRESS)  # on, or record new ones
     group.addoption(
         "--guard-replay",
@@ -70,6 +74,17 @@ def guard(request: pytest.FixtureRequest) -> Iterator[Guard]:
 def guard_device(request: pytest.FixtureRequest) -> str:
     """Device of this run, for the example tensors; it is no part of the check's name."""
     return str(request.config.getoption("guard_device"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Listen in a worker of a run that is remembered; before conftests, which checks depend on, too."""
+    run, root = early_config.known_args_namespace.guard_run, early_config.known_args_namespace.guard_root
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if run and worker and (Path(run) / "fresh.json").exists():
+        from guard.session import closure
+
+        early_config.stash[CLOSURE] = closure.Closure(Path(run), worker, Path(root))
 
 
 @pytest.hookimpl(trylast=True)
@@ -124,15 +139,24 @@ def _drain(config: pytest.Config) -> None:
             capture.read_global_capture()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep what ``guard check`` was asked for; first, because ``-k`` and ``-m`` choose from that."""
-    if config.getoption("guard_run"):
-        selectors, lenient = json.loads(config.getoption("guard_select")), config.getoption("guard_lenient")
-        dropped = _project(config).select(items, selectors, lenient=lenient)
-        if dropped:
-            config.hook.pytest_deselected(items=dropped)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
+    """Keep what ``guard check`` was asked for: ids first, because ``-k`` and ``-m`` choose from them; then a shard."""
     del session
+    if not config.getoption("guard_run"):
+        return (yield)
+    selectors, lenient = json.loads(config.getoption("guard_select")), config.getoption("guard_lenient")
+    dropped = _project(config).select(items, selectors, lenient=lenient)
+    result = yield
+    if config.getoption("guard_shard"):
+        number, _, of = config.getoption("guard_shard").partition("/")
+        dropped += _project(config).share(items, int(number), int(of))
+    dropped += _project(config).leave_out(items)
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+    return result
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -160,7 +184,7 @@ def pytest_make_collect_report(
         return _project(collector.config).left(collector, end)
     finally:
         if watched:
-            _project(collector.config).end()
+            _project(collector.config).end(collector.nodeid)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -172,7 +196,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     try:
         return (yield)
     finally:
-        _project(item.config).end()
+        _project(item.config).end(item.nodeid)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -216,5 +240,6 @@ def _project(config: pytest.Config) -> Project:
             fixes=config.getoption("guard_fixes"),
             counting=config.getoption("guard_trace_cost"),
             replaying=config.getoption("guard_replay") == "on",
+            closure=config.stash.get(CLOSURE, None),
         )
     return config.stash[PROJECT]

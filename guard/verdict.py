@@ -25,9 +25,10 @@ def exit_code(run: Run) -> int:
     """Return the exit code of a run; the worst finding wins.
 
     130 interrupted; 3 internal error; 2 a check that does not import; 1 other findings; 4 nothing was checked; 0.
+    One shard of several may have nothing to do: whether all of them together had is judged when they are merged.
     """
     codes = [_CODES.get(finding.kind, FINDINGS) for outcome in run.outcomes for finding in outcome.findings]
-    checked = any(outcome.status != SKIPPED for outcome in run.outcomes)
+    checked = run.shard is not None or any(outcome.status != SKIPPED for outcome in run.outcomes)
     return worst(*codes, INTERRUPTED if run.interrupted else HOLD, HOLD if checked else NOTHING)
 
 

@@ -149,7 +149,8 @@ class Project:
     def _environment(self) -> dict[str, str]:
         # pytest's own variables of the outer run, and CI's, are not the project's
         dropped = {"CI", "PYTEST_CURRENT_TEST", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTHONWARNINGS"}
-        kept = {name: value for name, value in os.environ.items() if name not in dropped}
+        outer = {name: value for name, value in os.environ.items() if not name.startswith("GITHUB_")}
+        kept = {name: value for name, value in outer.items() if name not in dropped}
         # no autoload: plugins that happen to be installed take half a second a process
         own = {"NO_COLOR": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         # folders only: an editable install leaves the name of its finder there, which reads as a relative path

@@ -24,6 +24,7 @@ FLOORS = (
     ("drift", "cost"),
     ("replay",),
     ("tracers",),
+    ("freshness",),
     ("baselines",),
     ("ir",),
     ("specs", "findings", "config", "environment"),

@@ -1,4 +1,4 @@
-"""The project's own baselines: each is canonical text, parses back exactly, and stands where its id says."""
+"""The project's own baselines: canonical text that parses back exactly, where its id says, each with a trace cost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from guard.baselines.names import check_of
+from guard.baselines import costs
+from guard.baselines.names import COST_SUFFIX, check_of, cost_path
 from guard.ir.canonical import equal
 from guard.ir.parser import parse_bytes
 from guard.ir.printer import print_program
@@ -38,3 +39,14 @@ def test_another_operator_in_a_baseline_is_another_graph(path: Path) -> None:
     changed = [*lines[:node], lines[node].replace(" = ", " = other.", 1), *lines[node + 1 :], ""]
 
     assert not equal(program, parse_bytes("\n".join(changed).encode(), str(path)))
+
+
+def test_each_has_its_trace_cost_and_the_text_of_what_it_says() -> None:
+    found = {path.relative_to(BASELINES).as_posix() for path in BASELINES.rglob(f"*{COST_SUFFIX}")}
+    checks = {check_of(path.relative_to(BASELINES).as_posix()) or "" for path in FILES}
+    assert found == {cost_path(check) for check in checks}
+    for check in checks:
+        data = (BASELINES / cost_path(check)).read_bytes()
+        sections = costs.parse(data, check)
+        assert costs.dump(check, sections) == data
+        assert all(section.calls > 0 and section.functions for section in sections.values())

@@ -57,16 +57,11 @@ def refuse_in_ci(environ: Mapping[str, str], *, in_ci: bool) -> None:
     Raises:
         GuardError: CI is set in the environment, and the user did not ask for it.
     """
-    if not in_ci and is_ci(environ):
+    if not in_ci and environ.get("CI", "").lower() not in NOT_CI:
         raise GuardError(
             f'baselines are not written in CI ("CI" is {environ["CI"]!r}): a person reviews them',
             "run it on your machine, or pass --in-ci",
         )
-
-
-def is_ci(environ: Mapping[str, str]) -> bool:
-    """Tell whether CI is set in an environment."""
-    return environ.get("CI", "").lower() not in NOT_CI
 
 
 def accept(
@@ -220,6 +215,8 @@ def _record_environment(config: Config, found: Pending) -> tuple[str, ...]:
         before = None
     if before is not None and (before.torch, before.device) == (found.meta.torch, found.meta.device):
         return ()
-    now = replace(environment.current(found.meta.device), torch=found.meta.torch)
+    here = environment.current(found.meta.device)
+    made = {"python": found.meta.python or here.python, "platform": found.meta.platform or here.platform}
+    now = replace(here, torch=found.meta.torch, **made)
     write_whole(path, environment.dump(now).encode())
     return (path.relative_to(config.root).as_posix(),)

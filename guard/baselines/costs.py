@@ -8,12 +8,13 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from guard.baselines.read_costs import FORMAT, Fault, read, top
+from guard.baselines.read_costs import FORMAT, MAX_BYTES, Fault, read, top
 from guard.baselines.section import Section, print_section, quote
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 
 class CostSyntaxError(GuardError):
@@ -54,6 +55,15 @@ def check_of(data: bytes) -> str | None:
     try:
         return str(top(data)["check"])
     except Fault:
+        return None
+
+
+def cost_of(path: Path) -> str | None:
+    """Return the check that a file of the store says it belongs to, None where it does not read."""
+    try:
+        with path.open("rb") as stream:
+            return check_of(stream.read(MAX_BYTES + 1)) if path.is_file() else None
+    except OSError:
         return None
 
 

@@ -18,12 +18,15 @@ from guard.baselines.read_costs import MAX_BYTES as MAX_COST_BYTES
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from guard.config import Config
 
 META = ".json"
+ORIGIN = "origin.json"
+"""Beside the captures: where they were made (guard.baselines.origin)."""
 MAX_META_BYTES = 4 << 20
+MAX_TEXT_BYTES = 1 << 30
 _PLAIN = re.compile(r"[\w.+:-]+", re.ASCII)
 
 
@@ -43,6 +46,10 @@ class Meta:
     """Relative path -> digest of the files whose code the capture ran."""
     cost: str | None = None
     """Environment whose trace cost waits, a section of a cost file; None where none does."""
+    python: str = ""
+    """``3.11``; "" of a guard that did not say."""
+    platform: str = ""
+    """``linux-x86_64``, likewise."""
     cost_baseline: str | None = None
     """Digest of the section that it was compared with (costs.bound); None where there was none."""
     unfaithful: str | None = None
@@ -169,9 +176,15 @@ def drop_file(config: Config, meta: Path) -> bool:
     remove(text, folder(config))
     remove(_cost_path(text), folder(config))
     prune(meta.parent, folder(config))
-    if not any(folder(config).glob("*")):
+    if all(path.name == ORIGIN for path in folder(config).glob("*")):
+        remove(folder(config) / ORIGIN, folder(config))
         constants.forget(config)
     return there
+
+
+def meta_path(config: Config, check: str) -> Path:
+    """Return the JSON that binds what waits for a check."""
+    return _meta_path(pending_path(config, check))
 
 
 def _meta_path(path: Path) -> Path:
@@ -183,17 +196,27 @@ def _cost_path(path: Path) -> Path:
 
 
 def _read(config: Config, meta: Path) -> Pending | Broken:
-    """Read one pair, trusting nothing: the folder is open to everything that runs in the project."""
+    return read_from(config, meta, _bounded)
+
+
+def read_from(config: Config, meta: Path, read: Callable[[Path, int], bytes]) -> Pending | Broken:
+    """Read one capture, trusting nothing: the folder is open to everything that runs in the project.
+
+    Args:
+        config: the project.
+        meta: where its JSON is, or would be.
+        read: gives a file's bytes, up to one more than so many; raises OSError.
+    """
     try:
-        if meta.stat().st_size > MAX_META_BYTES:
+        data = read(meta, MAX_META_BYTES)
+        if len(data) > MAX_META_BYTES:
             return Broken(meta, "its JSON is too large")
-        record = json.loads(meta.read_bytes())
-        check, wanted, wanted_cost, parsed = _fields(record)
+        check, wanted, wanted_cost, parsed = _fields(json.loads(data))
         path = pending_path(config, check)
         if _meta_path(path) != meta:
             return Broken(meta, "it names a check whose file is another")
-        text = path.read_bytes() if parsed.action == "record" else None
-        cost = None if parsed.cost is None else _bounded(_cost_path(path))
+        text = read(path, MAX_TEXT_BYTES) if parsed.action == "record" else None
+        cost = None if parsed.cost is None else read(_cost_path(path), MAX_COST_BYTES)
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         return Broken(meta, f"it does not read ({type(error).__name__}: {error})")
     if _digest(text) != wanted:
@@ -203,9 +226,9 @@ def _read(config: Config, meta: Path) -> Pending | Broken:
     return Pending(check, parsed, text, cost)
 
 
-def _bounded(path: Path) -> bytes:
+def _bounded(path: Path, most: int) -> bytes:
     with path.open("rb") as stream:
-        return stream.read(MAX_COST_BYTES + 1)
+        return stream.read(most + 1)
 
 
 def _fields(record: Any) -> tuple[str, str | None, str | None, Meta]:
@@ -218,13 +241,22 @@ def _fields(record: Any) -> tuple[str, str | None, str | None, Meta]:
     check, text, sources = record.pop("check"), record.pop("text"), record.pop("sources")
     cost = record.pop("cost_text", None)
     meta = Meta(**record, sources=dict(sources))
-    texts = (check, meta.torch, meta.device, *dict(meta.sources), *dict(meta.sources).values())
+    texts = (
+        check,
+        meta.torch,
+        meta.device,
+        meta.python,
+        meta.platform,
+        *dict(meta.sources),
+        *dict(meta.sources).values(),
+    )
     if not all(isinstance(value, str) for value in texts):
         raise TypeError("wanted text")
     if not all(value is None or isinstance(value, str) for value in (text, meta.baseline, *_cost_fields(meta, cost))):
         raise TypeError("wanted text or null")
     # they go into a TOML file
-    if not _PLAIN.fullmatch(meta.torch) or not _PLAIN.fullmatch(meta.device):
+    plain = (meta.torch, meta.device, *filter(None, (meta.python, meta.platform)))
+    if not all(map(_PLAIN.fullmatch, plain)):
         raise ValueError("a version or device that is none")
     if meta.action not in ("record", "remove", "cost") or meta.fixes not in ("on", "off"):
         raise ValueError("unknown action or fixes")

@@ -7,14 +7,18 @@ import sys
 from typing import TYPE_CHECKING
 
 from guard import verdict
-from guard.baselines.accept import Accepted, refuse_in_ci
+from guard.baselines.accept import Accepted, reason_of, refuse_in_ci
 from guard.baselines.accept import accept as take
+from guard.baselines.delivered import delivered, take_in
 from guard.baselines.names import quoted
+from guard.commands.provenance import checked_out
 from guard.commands.selection import select, waiting
 from guard.config import load
 from guard.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from guard.commands.options import AcceptOptions
     from guard.config import Config
 
@@ -27,6 +31,8 @@ def accept(options: AcceptOptions) -> int:
 
     config = load()
     refuse_in_ci(os.environ, in_ci=options.in_ci)
+    if options.origin is not None:
+        return _accept_from(config, options, options.origin)
     there = waiting(config)
     if not options.ids and not options.everything:
         raise UsageError("accept what?", pending_list(there))
@@ -36,6 +42,25 @@ def accept(options: AcceptOptions) -> int:
         return verdict.HOLD
     done = take(config, checks, in_ci=options.in_ci, reason=options.reason)
     report(config, done)
+    return verdict.USAGE if done.refused else verdict.HOLD
+
+
+def _accept_from(config: Config, options: AcceptOptions, path: Path) -> int:
+    """Accept what another machine's check saw: all that was delivered, or what was named of it."""
+    reason_of(config, options.reason)  # before anything is taken in
+    found = delivered(config, path, checked_out(config.root))
+    for origin in found.origins:
+        where = ", ".join(f"{key} {value}" for key, value in origin.environment.items())
+        print(f"captured at {origin.commit[:10] or 'no commit'}: {where}")
+    checks = tuple(found.captures)
+    if options.ids:
+        checks = select(options.ids, checks, config, "not delivered, or refused:") if checks else ()
+    for check in checks:
+        take_in(config, found.captures[check])
+    done = Accepted(refused=found.refused) + take(config, checks, in_ci=options.in_ci, reason=options.reason)
+    report(config, done)
+    if not checks and not done.refused:
+        print("nothing was delivered")
     return verdict.USAGE if done.refused else verdict.HOLD
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -101,6 +102,26 @@ def _sizes(text: str) -> tuple[tuple[str, int], ...]:
     return tuple((name, int(size)) for name, _equals, size in pairs)
 
 
+def _shard(text: str) -> tuple[int, int]:
+    number, _, of = text.partition("/")
+    if not all(part.isdecimal() and part.isascii() for part in (number, of)) or not 1 <= int(number) <= int(of) <= 1000:  # noqa: PLR2004 - of machines
+        raise argparse.ArgumentTypeError(f"wanted a shard such as 1/4, got {text!r}")
+    return int(number), int(of)
+
+
+def _reason(text: str) -> tuple[str, str]:
+    name, _, reason = text.partition("=")
+    if not name or not reason or not text.isprintable():
+        raise argparse.ArgumentTypeError(f"wanted what and why, such as gpu=fork, got {text!r}")
+    return name, reason
+
+
+def _device(text: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*(:\d+)?", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"wanted a device such as cuda, got {text!r}")
+    return text
+
+
 def _ids(made: Parser, line: str) -> None:
     made.add_argument("ids", nargs="*", metavar="ID", help=f"{line}: short or node ids, paths, prefixes, * and ?")
 
@@ -121,9 +142,7 @@ def _run_flags(made: Parser) -> None:
     made.add_argument("-k", dest="keyword", metavar="EXPR", help="only tests that match pytest's -k expression")
     made.add_argument("-m", dest="markers", metavar="MARK", help="only tests that match pytest's -m expression")
     made.add_argument("-n", dest="workers", type=_workers, metavar="N", help="worker processes, or auto")
-    made.add_argument(
-        "--device", default="cpu", metavar="NAME", help="what guard_device gives to checks (default: cpu)"
-    )
+    made.add_argument("--device", metavar="NAME", help="what guard_device gives to checks (default: cpu)")
     made.add_argument(
         "--no-trace-cost",
         dest="trace_cost",
@@ -150,11 +169,52 @@ def _check_flags(made: Parser) -> None:
         "--fixes", type=_choice("on", "off"), default="on", metavar="on|off", help="off: trace with torch as it is"
     )
     made.add_argument("--against", metavar="REF", help="trace the code of this commit, too: who moved what drifted?")
-    _format(made)
+    _format(made, "github")
+    _report(made)
+    made.add_argument("--shard", type=_shard, metavar="I/N", help="run one of N parts of the checks")
+    made.add_argument("--durations", type=Path, metavar="PATH", help="with --shard: a report of before to balance by")
+    made.add_argument(
+        "--require-device", type=_device, metavar="NAME", help="run on this device; fail where there is none"
+    )
     made.add_argument("-x", "--exitfirst", action="store_true", help="stop after the first check that does not hold")
     made.add_argument("--pdb", action="store_true", help="no workers; enter the debugger where a check fails")
     made.add_argument("--junitxml", type=Path, metavar="PATH", help="write pytest's JUnit file, too")
+    made.add_argument(
+        "--no-cache",
+        dest="cache",
+        action="store_false",
+        help="trace every check, also what has not moved since it held",
+    )
     made.usage = "guard check [flags] [ID ...] [-- pytest's arguments]"
+
+
+def _report(made: Parser) -> None:
+    made.add_argument("--report", type=Path, metavar="DIR", help="write run.json, summary.md and guard.sarif there")
+
+
+def _merge_flags(made: Parser) -> None:
+    made.add_argument("reports", nargs="*", type=Path, metavar="REPORT", help="folders and zip files that arrived")
+    made.add_argument("--expect", type=_positive, required=True, metavar="N", help="shards that were planned")
+    made.add_argument(
+        "--expect-device",
+        dest="devices",
+        type=_device,
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another device whose report was planned, too",
+    )
+    made.add_argument(
+        "--not-run",
+        type=_reason,
+        action="append",
+        default=[],
+        metavar="NAME=WHY",
+        help="what was left out and why, such as gpu=fork: [tool.guard] gpu decides whether that passes",
+    )
+    _format(made, "github")
+    _report(made)
+    made.add_argument("-v", "--verbose", action="store_true", help="list the checks that hold, too")
 
 
 def _update_flags(made: Parser) -> None:
@@ -164,6 +224,9 @@ def _update_flags(made: Parser) -> None:
 
 def _accept_flags(made: Parser) -> None:
     _reject_flags(made)
+    made.add_argument(
+        "--from", dest="origin", type=Path, metavar="PATH", help="take what another machine's check saw: folder or zip"
+    )
     _accepting(made)
 
 
@@ -192,6 +255,12 @@ def _verify_flags(made: Parser) -> None:
     _format(made)
 
 
+def _cost_flags(made: Parser) -> None:
+    _ids(made, "checks to print; all without")
+    made.add_argument("--history", action="store_true", help="from git: how the accepted values crept")
+    _format(made)
+
+
 def _review_flags(made: Parser) -> None:
     _ids(made, "checks to review, everything that is pending without")
     made.add_argument("--list", action="store_true", help="list what is pending, each cause once; asks nothing")
@@ -211,6 +280,10 @@ def _diff_flags(made: Parser) -> None:
     _format(made, "markdown")
 
 
+def _init_flags(made: Parser) -> None:
+    made.add_argument("--gpu-runner", metavar="LABEL", help="add a job on the self-hosted runners with this label")
+
+
 def _bench_flags(made: Parser) -> None:
     _ids(made, "checks to run; all without")
     made.add_argument(
@@ -228,18 +301,39 @@ def _make(kind: Callable[..., object]) -> Callable[[argparse.Namespace, tuple[st
 
 
 def _fields(namespace: argparse.Namespace) -> dict[str, Any]:
-    fields = vars(namespace)
-    return {**fields, "ids": tuple(fields["ids"])} if "ids" in fields else fields
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in vars(namespace).items()}
 
 
 def _check_options(namespace: argparse.Namespace, passed: tuple[str, ...]) -> object:
-    return options.CheckOptions(**_fields(namespace), pytest_args=passed)
+    fields = _fields(namespace)
+    if fields["durations"] is not None and fields["shard"] is None:
+        raise UsageError("guard check: --durations is for --shard", "guard check --shard 1/4 --durations PATH")
+    return options.CheckOptions(**fields | {"device": _device_of(fields)}, pytest_args=passed)
+
+
+def _device_of(fields: dict[str, Any]) -> str:
+    """Return the device to run on: the one that is required, unless the other flag names one of its kind."""
+    asked, required = fields["device"], fields["require_device"]
+    if asked is not None and required is not None and asked.partition(":")[0] != required.partition(":")[0]:
+        raise UsageError(f'guard check: --require-device "{required}" would not be used: --device is "{asked}"')
+    return str(asked or required or "cpu")
 
 
 def _update_options(namespace: argparse.Namespace, _: tuple[str, ...]) -> object:
     fields = _fields(namespace)
     own = {name: fields.pop(name) for name in ("in_ci", "reason")}
-    return options.UpdateOptions(check=options.CheckOptions(**fields), **own)
+    check = options.CheckOptions(**fields | {"device": fields["device"] or "cpu"})
+    return options.UpdateOptions(check=check, **own)
+
+
+def _selftest_flags(made: Parser) -> None:
+    made.add_argument(
+        "--aa",
+        type=_positive,
+        metavar="N",
+        help="in place of plants: compare baselines with themselves in N fresh processes, and tell the noise",
+    )
+    _format(made)
 
 
 class Arguments(NamedTuple):
@@ -251,15 +345,18 @@ class Arguments(NamedTuple):
 
 _VERBS = {
     "check": Arguments(_check_flags, _check_options),
+    "merge": Arguments(_merge_flags, _make(options.MergeOptions)),
     "accept": Arguments(_accept_flags, _make(options.AcceptOptions)),
     "reject": Arguments(_reject_flags, _make(options.RejectOptions)),
     "update": Arguments(_update_flags, _update_options),
     "list": Arguments(_list_flags, _make(options.ListOptions)),
     "show": Arguments(_show_flags, _make(options.ShowOptions)),
     "verify": Arguments(_verify_flags, _make(options.VerifyOptions)),
+    "cost": Arguments(_cost_flags, _make(options.CostOptions)),
     "review": Arguments(_review_flags, _make(options.ReviewOptions)),
     "diff": Arguments(_diff_flags, _make(options.DiffOptions)),
     "bench": Arguments(_bench_flags, _make(options.BenchOptions)),
+    "init": Arguments(_init_flags, _make(options.InitOptions)),
     "doctor": Arguments(_format, _make(options.DoctorOptions)),
-    "selftest": Arguments(_format, _make(options.SelftestOptions)),
+    "selftest": Arguments(_selftest_flags, _make(options.SelftestOptions)),
 }

@@ -66,7 +66,8 @@ def _run(given: str, folder: str, timeout: float) -> str | None:
     except subprocess.TimeoutExpired:
         return f"it did not end within {timeout:g} s"
     if done.returncode < 0:
-        return f"the process that ran it was ended by signal {-done.returncode}"
+        memory = ", as where memory runs out" if done.returncode == -9 else ""  # noqa: PLR2004 - SIGKILL
+        return f"the process that ran it was ended by signal {-done.returncode}{memory}"
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         return f"the process that ran it failed: {last[:200]}"

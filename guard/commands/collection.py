@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.baselines.names import quoted
+from guard.baselines.names import quoted, tests_of
 from guard.baselines.selectors import short, suggestion
 from guard.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from guard.config import Config
+    from guard.findings import Outcome
 
 MODULES = ("test_{}.py", "{}_test.py", "{}.py")
 
@@ -27,6 +29,12 @@ class Collection(NamedTuple):
     unknown: tuple[str, ...] = ()
     """Selectors that name none."""
     selected: tuple[str, ...] = ()
+    planned: tuple[str, ...] = ()
+    """Of a shard: what all shards run between them."""
+    sources: tuple[tuple[str, str], ...] = ()
+    """``path:line`` of each that was selected."""
+    unchanged: tuple[str, ...] = ()
+    """Selected, too, but nothing that they depend on has moved: they do not run."""
 
 
 def read_collection(folder: Path) -> Collection:
@@ -40,7 +48,8 @@ def _read(path: Path) -> Collection | None:
         left = json.loads(path.read_text(encoding="ascii"))
     except ValueError:  # its worker died while it wrote
         return None
-    return Collection(*(tuple(left.get(key, ())) for key in Collection._fields))
+    lists = {key: tuple(left.get(key, ())) for key in ("known", "unknown", "selected", "planned", "unchanged")}
+    return Collection(**lists, sources=tuple(left.get("sources", {}).items()))
 
 
 def modules(config: Config, selectors: Sequence[str]) -> list[Path]:
@@ -79,6 +88,17 @@ def _speakable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def located(outcomes: Iterable[Outcome], collection: Collection) -> tuple[Outcome, ...]:
+    """Give each check's outcome the line of its test."""
+    sources = dict(collection.sources)
+    return tuple(
+        outcome
+        if outcome.unchanged
+        else replace(outcome, source=next((sources[test] for test in tests_of(outcome.check) if test in sources), ""))
+        for outcome in outcomes
+    )
 
 
 def refuse_unknown(collection: Collection, selectors: Sequence[str], config: Config) -> tuple[str, ...]:

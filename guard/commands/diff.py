@@ -112,7 +112,9 @@ def _waiting(config: Config, given: str) -> tuple[Side, Side]:
     if isinstance(found, Broken):
         raise GuardError(f"the pending file of {quoted(check)} is not right: {found.problem}", "guard check")
     if found is None or found.text is None:
-        why = "nothing is pending for it" if found is None else "what waits is its removal"
+        alone = found is not None and found.meta.action == "cost"
+        why = "what waits is its trace cost alone" if alone else "what waits is its removal"
+        why = "nothing is pending for it" if found is None else why
         raise GuardError(f"{quoted(check)}: {why}", USAGE)
     shown = Store(config).shown(pending_path(config, check))
     return _recorded(config, check), Side(shown, parse_bytes(found.text, shown))

@@ -10,6 +10,7 @@ import guard
 from guard import verdict
 from guard.commands import workers
 from guard.config import load
+from guard.cost.pmu import has_pmu
 from guard.environment import INSTALL, current, torch_problem
 from guard.errors import TorchMissingError, UsageError
 from guard.report.json import dump
@@ -41,6 +42,8 @@ def doctor(options: DoctorOptions) -> int:
     facts = _facts(config)
     problem = torch_problem(facts["torch"])
     rows = () if problem else _rows(config)
+    if not problem:
+        facts["counter"] = _counter()
     if options.format == "json":
         print(dump({"environment": facts, "problem": problem, "fixes": [asdict(row) for row in rows]}), end="")
     else:
@@ -63,6 +66,17 @@ def _facts(config: Config | None) -> dict[str, str]:
     if config is not None:
         facts["workers"] = str(workers.count(config, None, (), workers.MANY))
     return facts
+
+
+def _counter() -> str:
+    """Say how a trace's calls are counted, and whether instructions are, too; torch is asked only where they may be."""
+    calls = "calls by sys.monitoring" if hasattr(sys, "monitoring") else "calls by sys.setprofile"
+    if not has_pmu():
+        return f"{calls}; no instructions: the kernel knows no hardware counter"
+    from guard.cost.trace.instructions import available
+
+    works = available() is not None
+    return f"{calls}, and instructions" if works else f"{calls}; no instructions: the hardware counter does not work"
 
 
 def _rows(config: Config | None) -> tuple[FixRow, ...]:

@@ -53,6 +53,7 @@ def arguments(config: Config, options: CheckOptions, folder: Path, paths: Sequen
     chosen = [f"-k={options.keyword}"] if options.keyword is not None else []
     chosen += [f"-m={options.markers}"] if options.markers is not None else []
     chosen += ["--guard-lenient"] if options.lenient else []
+    chosen += [f"--guard-shard={'/'.join(map(str, options.shard))}"] if options.shard is not None else []
     chosen += ["-x"] if options.exitfirst else []
     chosen += [f"--junitxml={options.junitxml.absolute()}"] if options.junitxml is not None else []
     return [*own, *_workers(options, number), *chosen, *options.pytest_args, *map(str, paths)]

@@ -9,6 +9,7 @@ from guard.baselines.accept import moved_sources
 from guard.baselines.names import quoted
 from guard.baselines.pending import Broken, digest, read_pending
 from guard.baselines.store import Store
+from guard.commands.waiting_cost import cost_finding, cost_warning
 from guard.drift.textdiff import shorten
 from guard.errors import GraphSyntaxError
 from guard.findings import Finding
@@ -34,7 +35,7 @@ def entries(config: Config, checks: Iterable[str]) -> tuple[Entry, ...]:
 def text_of(config: Config, check: str) -> str:
     """Return the graphs to look at: what waits, or the baseline that is to be removed."""
     found = read_pending(config, check)
-    data = found.text if found is not None and not isinstance(found, Broken) else None
+    data = (found.text or found.cost) if found is not None and not isinstance(found, Broken) else None
     return (data or Store(config).read(check) or b"").decode(errors="backslashreplace")
 
 
@@ -42,9 +43,15 @@ def _entry(config: Config, check: str, found: Pending | Broken) -> Entry:
     if isinstance(found, Broken):
         return Entry(check, (Finding("unreadable", check, f"its pending file is not right: {found.problem}"),))
     warnings = tuple(_warnings(config, found))
-    if found.text is None:
+    if found.meta.action == "remove":
         return Entry(check, (Finding("orphan", check, "a baseline without a check: to be removed"),), warnings)
-    return replace(_compared(config, check, found.text), warnings=warnings)
+    costlier = cost_finding(config, found)
+    costs = () if costlier is None else (costlier,)
+    if found.text is None:
+        return Entry(check, costs, warnings)
+    entry = _compared(config, check, found.text)
+    missing = any(finding.kind == "missing" for finding in entry.findings)  # all of it is new
+    return replace(entry, findings=(*entry.findings, *(() if missing else costs)), warnings=warnings)
 
 
 def _compared(config: Config, check: str, text: bytes) -> Entry:
@@ -72,3 +79,4 @@ def _warnings(config: Config, found: Pending) -> Iterator[str]:
         yield f"{quoted(found.check)}: the baseline has changed since the check ran: an accept will be refused"
     if found.meta.fixes == "off":
         yield f"{quoted(found.check)} was captured with --fixes off: an accept will be refused"
+    yield from (f"{quoted(found.check)}: {text}" for text in cost_warning(config, found))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from guard import verdict
-from guard.baselines.names import quoted
+from guard.baselines.names import COST_SUFFIX, SUFFIX, quoted
 from guard.baselines.pending import Broken, read_pending
 from guard.baselines.store import Store
 from guard.commands.selection import select, waiting
@@ -15,6 +15,8 @@ from guard.config import load
 from guard.report.json import dump
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from guard.commands.options import ListOptions
     from guard.config import Config
 
@@ -27,8 +29,10 @@ class Row:
     baseline: str | None
     """Path relative to the root."""
     pending: str | None
-    """``record``, ``remove`` or ``broken``."""
+    """``record``, ``remove``, ``cost`` (the trace cost alone) or ``broken``."""
     problem: str | None = None
+    trace_cost: str | None = None
+    """Path of the accepted trace cost, relative to the root."""
 
 
 def list_checks(options: ListOptions) -> int:
@@ -53,10 +57,17 @@ def _rows(config: Config) -> tuple[Row, ...]:
     rows = []
     for entry in store.entries():
         check = entry.check or store.shown(entry.path)
-        rows.append(Row(check, store.shown(entry.path), _pending(config, check), entry.problem))
+        cost = _cost(store, entry.path)
+        rows.append(Row(check, store.shown(entry.path), _pending(config, check), entry.problem, cost))
         unplaced.discard(check)
     rows += [Row(check, None, _pending(config, check)) for check in unplaced]
     return tuple(sorted(rows, key=lambda row: (row.check, row.baseline or "")))
+
+
+def _cost(store: Store, baseline: Path) -> str | None:
+    """Return what lies beside a baseline."""
+    path = baseline.with_name(baseline.name.removesuffix(SUFFIX) + COST_SUFFIX)
+    return store.shown(path) if path.is_file() else None
 
 
 def _pending(config: Config, check: str) -> str | None:
@@ -74,5 +85,10 @@ def _table(rows: tuple[Row, ...]) -> str:
 def _state(row: Row) -> str:
     if row.problem is not None:
         return f"problem: {row.problem}"
-    states = ("baseline" if row.baseline else "", f"pending: {row.pending}" if row.pending else "")
+    pending = {"cost": "trace cost"}.get(row.pending or "", row.pending)
+    states = (
+        "baseline" if row.baseline else "",
+        "trace cost" if row.trace_cost else "",
+        f"pending: {pending}" if pending else "",
+    )
     return ", ".join(state for state in states if state)

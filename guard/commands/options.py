@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Format = Literal["text", "json"]
+ReportFormat = Literal["text", "json", "github"]
 Workers = int | Literal["auto"]
 
 
@@ -29,7 +30,7 @@ class CheckOptions:
     device: str = "cpu"
     timeout: float | None = None
     """Seconds a check may take; 0 is no limit."""
-    format: Format = "text"
+    format: ReportFormat = "text"
     verbose: bool = False
     exitfirst: bool = False
     """Stop after the first check that does not hold."""
@@ -51,6 +52,16 @@ class CheckOptions:
     """Ask git who moved what drifted."""
     lenient: bool = False
     """Leave out ids that name no check."""
+    report: Path | None = None
+    """Folder for run.json, summary.md and guard.sarif, relative to the working directory."""
+    shard: tuple[int, int] | None = None
+    """Which part to run, from 1, and of how many."""
+    durations: Path | None = None
+    """A report of before, or its run.json: what each check took decides which shard runs it."""
+    require_device: str | None = None
+    """A kind of device without which nothing is checked."""
+    cache: bool = True
+    """Leave out what has not moved since it last held."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,25 @@ class AcceptOptions:
     in_ci: bool = False
     reason: str = ""
     """Why; recorded with the baselines."""
+    origin: Path | None = None
+    """A folder or zip file with what another machine's check saw, relative to the working directory."""
+
+
+@dataclass(frozen=True)
+class MergeOptions:
+    """``guard merge``."""
+
+    reports: tuple[Path, ...] = ()
+    """Folders and zip files with the reports that arrived, relative to the working directory."""
+    expect: int = 1
+    """Shards that were planned."""
+    devices: tuple[str, ...] = ()
+    """Other devices whose report was planned."""
+    not_run: tuple[tuple[str, str], ...] = ()
+    """What was not planned, and why: ("gpu", "fork")."""
+    format: ReportFormat = "text"
+    report: Path | None = None
+    verbose: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,6 +142,16 @@ class VerifyOptions:
 
 
 @dataclass(frozen=True)
+class CostOptions:
+    """``guard cost``."""
+
+    ids: tuple[str, ...] = ()
+    history: bool = False
+    """From git: how the accepted values crept."""
+    format: Format = "text"
+
+
+@dataclass(frozen=True)
 class ReviewOptions:
     """``guard review``."""
 
@@ -149,6 +189,14 @@ class BenchOptions:
 
 
 @dataclass(frozen=True)
+class InitOptions:
+    """``guard init``."""
+
+    gpu_runner: str | None = None
+    """Label of a self-hosted runner with a GPU; None for no such job."""
+
+
+@dataclass(frozen=True)
 class DoctorOptions:
     """``guard doctor``."""
 
@@ -159,4 +207,6 @@ class DoctorOptions:
 class SelftestOptions:
     """``guard selftest``."""
 
+    aa: int | None = None
+    """Processes that a baseline is compared with itself in, in place of the plants."""
     format: Format = "text"

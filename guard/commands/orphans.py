@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
-from guard.baselines.names import module_of, quoted, tests_of
+from guard.baselines.costs import cost_of
+from guard.baselines.names import COST_SUFFIX, SUFFIX, module_of, quoted, tests_of
 from guard.baselines.pending import Meta, digest, write_pending
 from guard.baselines.store import Store
 from guard.environment import torch_version
@@ -12,7 +14,8 @@ from guard.errors import GuardError
 from guard.findings import Finding, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from guard.config import Config
 
@@ -39,7 +42,23 @@ def orphans(config: Config, known: Iterable[str], outcomes: Sequence[Outcome]) -
             found.append(Outcome(entry.check or "", shown, (finding,)))
         elif entry.check not in claimed and unsure.isdisjoint((*tests_of(entry.check), module_of(entry.check))):
             found.append(_orphan(config, entry.check, shown))
+    graphs = {store.shown(entry.path).removesuffix(SUFFIX) for entry in store.entries()}
+    for path in store.costs():
+        shown = store.shown(path)
+        if shown.removesuffix(COST_SUFFIX) not in graphs:
+            found += _lone_cost(store, path, claimed, unsure)
     return tuple(found)
+
+
+def _lone_cost(store: Store, path: Path, claimed: set[str], unsure: set[str]) -> Iterator[Outcome]:
+    """Yield an outcome for a trace cost without a graph, unless its check is about to record one."""
+    shown = store.shown(path)
+    named = cost_of(path)
+    if named is None or store.cost_path(named) != path:
+        problem = f'"{shown}" is no check\'s trace cost'
+        yield Outcome("", shown, (Finding("orphan", shown, problem, fix=f"git rm -f -- {shlex.quote(shown)}"),))
+    elif named not in claimed and unsure.isdisjoint((*tests_of(named), module_of(named))):
+        yield _orphan(store.config, named, shown)
 
 
 def _orphan(config: Config, check: str, shown: str) -> Outcome:

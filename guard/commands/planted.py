@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # The plant's line in place of the sound one, with the same indentation: ``return x - y  # plant: return y - x``
 PLANT = re.compile(r"^(?P<indent> *)(?P<sound>.*?)  # plant: (?P<planted>.*)$", re.MULTILINE)
 HEADER = re.compile(r"^# (\w+): (.*)$", re.MULTILINE)
+_NUMBER = re.compile(r"(\d+)\.(\d+)")
 CONFIG = """\
 [tool.guard]
 checks = "checks"
@@ -36,6 +37,13 @@ class Plant:
     text: str
     """The module, with its plants as remarks."""
     removes_baseline: bool = False
+    since: str = ""
+    """Oldest torch that can show the defect: ``2.13``; any without it."""
+
+    def fits(self, torch: str) -> bool:
+        """Tell whether a torch of this version can show the defect; what is no number is a source build."""
+        wanted, found = _NUMBER.match(self.since), _NUMBER.match(torch)
+        return wanted is None or found is None or _numbers(found) >= _numbers(wanted)
 
     @property
     def check(self) -> str:
@@ -57,7 +65,11 @@ def plants() -> tuple[Plant, ...]:
 def plant(name: str, text: str) -> Plant:
     """Read one plant from its file's text."""
     header = dict(HEADER.findall(text.partition("\nimport ")[0]))
-    return Plant(name, header["defect"], header["wanted"], text, "removes" in header)
+    return Plant(name, header["defect"], header["wanted"], text, "removes" in header, header.get("since", ""))
+
+
+def _numbers(version: re.Match[str]) -> tuple[int, int]:
+    return int(version[1]), int(version[2])
 
 
 def write_sound(root: Path, chosen: tuple[Plant, ...]) -> None:

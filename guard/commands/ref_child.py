@@ -9,9 +9,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from guard.commands.check import run_checks
 from guard.commands.options import CheckOptions
 from guard.commands.ref_witness import LEAKS, TOP, TREE
+from guard.commands.run import run_checks
 from guard.config import load
 from guard.errors import GuardError
 from guard.findings import outcome_to_json

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import guard
 from guard import verdict
 from guard.commands import planted
-from guard.environment import INSTALL, current, torch_problem
+from guard.commands.aa import compare_with_itself
+from guard.environment import INSTALL, torch_problem, torch_version
 from guard.errors import GuardError, TorchMissingError
 from guard.report import color
 from guard.report.json import dump
@@ -44,16 +45,19 @@ class Row:
 
 
 def selftest(options: SelftestOptions) -> int:
-    """Print a line a plant; 0 where all are caught as what they are, else 1.
+    """Print a line a plant, or with ``aa`` a line a measure of cost; 0 where all are caught as what they are, else 1.
 
     Raises:
         TorchMissingError: torch is absent or too old.
         GuardError: The project cannot be recorded, so that nothing is shown.
     """
-    problem = torch_problem(current().as_dict()["torch"])
+    torch = torch_version()
+    problem = torch_problem(torch)
     if problem:
         raise TorchMissingError(problem, INSTALL)
-    chosen = planted.plants()
+    if options.aa is not None:
+        return compare_with_itself(options, options.aa)
+    chosen = tuple(one for one in planted.plants() if one.fits(torch))
     with tempfile.TemporaryDirectory(prefix="guard-selftest-") as folder:
         rows = judge(chosen, _outcomes(Path(folder) / "project", chosen))
     if options.format == "json":

@@ -6,20 +6,22 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from guard import verdict
+from guard.baselines import costs
 from guard.baselines.names import quoted
-from guard.baselines.pending import Broken, pending_path, read_pending
+from guard.baselines.pending import Broken, Pending, pending_path, read_pending
 from guard.baselines.store import Store
 from guard.commands.selection import select, waiting
 from guard.config import load
 from guard.cost.graph import program_cost
 from guard.errors import GuardError, UsageError
 from guard.ir.parser import parse_bytes
-from guard.report.cost import as_record, as_text
+from guard.report.cost import as_record, as_text, traces_record, traces_text
 from guard.report.json import dump
 from guard.report.terminal import visible
 from guard.session.costs import formulas_for
 
 if TYPE_CHECKING:
+    from guard.baselines.section import Section
     from guard.commands.options import ShowOptions
     from guard.config import Config
 
@@ -34,7 +36,9 @@ def show(options: ShowOptions) -> int:
     record: dict[str, Any] = {}
     if options.cost:
         priced, record = _priced(data, Store(config).shown(path), dict(options.sizes))
-        text = priced if options.format == "text" else text
+        traces = _traces(config, check, pending=options.pending)
+        record["trace_cost"] = traces_record(traces)
+        text = f"{priced}{traces_text(traces)}" if options.format == "text" else text
     elif options.sizes:
         raise UsageError("--sizes is for --cost", f"guard show {quoted(check)} --cost --sizes s0=4")
     if options.format == "json":
@@ -52,11 +56,21 @@ def _priced(data: bytes, shown: str, sizes: dict[str, int]) -> tuple[str, dict[s
     Raises:
         GuardError: the file does not parse, or holds an error in place of graphs.
     """
+    if data[:1] == b"{":  # the graphs hold, and their trace cost waits alone
+        return "", {}
     program = parse_bytes(data, shown)
     if program.error is not None:
         raise GuardError(f"{quoted(shown)} holds a capture that failed: it has no cost")
     found = program_cost(program, formulas_for(program))
     return as_text(program, found, sizes), {"cost": as_record(found.total, sizes)}
+
+
+def _traces(config: Config, check: str, *, pending: bool) -> dict[str, Section]:
+    """Return the trace costs that were accepted, or the one that waits, by environment."""
+    store = Store(config)
+    found = read_pending(config, check) if pending else None
+    data = found.cost if isinstance(found, Pending) else store.read_cost(check)
+    return costs.parse(data, check, store.shown(store.cost_path(check))) if data is not None else {}
 
 
 def _one(options: ShowOptions, config: Config) -> str:
@@ -84,6 +98,7 @@ def _pending(config: Config, check: str) -> bytes:
         raise GuardError(f"nothing is pending for {quoted(check)}", f"guard show {quoted(check)}")
     if isinstance(found, Broken):
         raise GuardError(f"the pending file of {quoted(check)} is not right: {found.problem}", "guard check")
-    if found.text is None:
+    data = found.text if found.text is not None else found.cost
+    if data is None:
         raise GuardError(f"{quoted(check)} waits to be removed: it has no text", f"guard show {quoted(check)}")
-    return found.text
+    return data

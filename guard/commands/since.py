@@ -15,6 +15,7 @@ from guard.baselines.pending import digest
 from guard.baselines.rerecorded import Rerecorded, is_graph, rerecorded
 from guard.commands.comparison import compare
 from guard.commands.selection import select
+from guard.commands.since_costs import with_costs
 from guard.config import load
 from guard.errors import GraphSyntaxError
 from guard.ir.parser import parse_bytes
@@ -35,7 +36,7 @@ def since(options: DiffOptions) -> int:
     """Print the list; 0 whatever it holds, 2 where a file of it does not parse."""
     config = load()
     ref = options.since or ""
-    found = _page(config, ref, rerecorded(config, ref))
+    found = rerecorded_page(config, ref)
     if options.ids:
         chosen = select(options.ids, [row.check for row in found.rows], config, f"not re-recorded since {quoted(ref)}:")
         found = found.only(chosen)
@@ -49,11 +50,21 @@ def since(options: DiffOptions) -> int:
     return verdict.USAGE if any(row.status == "unreadable" for row in found.rows) else verdict.HOLD
 
 
+def rerecorded_page(config: Config, ref: str) -> page.Page:
+    """Classify what this branch did to the baselines since it left ``ref``.
+
+    Raises:
+        GitError: git cannot tell.
+        GuardError: A file cannot be read.
+    """
+    return _page(config, ref, rerecorded(config, ref))
+
+
 def _page(config: Config, ref: str, since: Since) -> page.Page:
     folder = f"{config.baselines.relative_to(config.root).as_posix()}/"
     beside = {file.path.removeprefix(folder): file for file in since.files if not is_graph(file)}
     why = _reasons(beside.get(reasons.FILE))
-    rows = [_row(file, folder, why) for file in since.files if is_graph(file)]
+    rows = with_costs([_row(file, folder, why) for file in since.files if is_graph(file)], since.files, folder, why)
     return page.Page(ref, since.base, tuple(_named_anew(rows)), _moved(beside.get(environment.FILE)))
 
 

@@ -11,7 +11,7 @@ from guard import verdict
 from guard.baselines.accept import Accepted, reason_of, refuse_in_ci
 from guard.baselines.accept import accept as take
 from guard.commands.accept import report
-from guard.commands.check import run_checks
+from guard.commands.run import run_checks
 from guard.config import load
 from guard.report import color, terminal
 

@@ -22,12 +22,22 @@ VERBS = {
             'guard check "nested_trace::expand[real-fake]" -v',
             "guard check -k expand --fixes off",
             "guard check --against main",
+            "guard check --shard 1/4 --report report --format github",
         ),
         "check:check",
     ),
+    "merge": Verb(
+        "Join the reports of a run's shards, and demand every one that was planned.",
+        (
+            "guard merge reports --expect 4",
+            "guard merge reports/* --expect 4 --expect-device cuda --report merged --format github",
+            "guard merge reports --expect 4 --not-run gpu=fork",
+        ),
+        "merge:merge",
+    ),
     "accept": Verb(
         "Make what the last check saw the baseline.",
-        ('guard accept "nested_trace::expand[real-fake]"', "guard accept --all"),
+        ('guard accept "nested_trace::expand[real-fake]"', "guard accept --all", "guard accept --from pending.zip"),
         "accept:accept",
     ),
     "reject": Verb(
@@ -55,6 +65,11 @@ VERBS = {
         ("guard verify", "guard verify baselines/nested_trace", "guard verify --format json"),
         "verify:verify",
     ),
+    "cost": Verb(
+        "Print the accepted trace costs, or how they crept from commit to commit.",
+        ("guard cost", "guard cost --history", 'guard cost "nested_trace::expand[real-fake]"'),
+        "cost:cost",
+    ),
     "review": Verb(
         "Step through what waits to be accepted.",
         ("guard review", "guard review --list --format json", 'guard review accept "nested_trace::expand[real-fake]"'),
@@ -79,6 +94,11 @@ VERBS = {
         ),
         "bench:bench",
     ),
+    "init": Verb(
+        "Write what a repository needs for guard: configuration, a first check, hooks, a workflow. Keeps what is there.",
+        ("guard init", "guard init --gpu-runner gpu"),
+        "init:init",
+    ),
     "doctor": Verb(
         "Say what this torch is, and which of its defects guard mends while tracing.",
         ("guard doctor", "guard doctor --format json"),
@@ -86,7 +106,7 @@ VERBS = {
     ),
     "selftest": Verb(
         "Plant known defects in a project of its own, and demand that check finds each.",
-        ("guard selftest", "guard selftest --format json"),
+        ("guard selftest", "guard selftest --aa 20", "guard selftest --format json"),
         "selftest:selftest",
     ),
 }

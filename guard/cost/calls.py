@@ -44,6 +44,16 @@ class Growth:
             return None
         return log((high - middle) / (middle - low)) / log(second / first)
 
+    @property
+    def beyond_linear(self) -> float:
+        """Part of the calls at the largest size that is above the line through the other two; below it, negative.
+
+        It shows a quadratic term long before that outgrows the linear one and shows in the exponent.
+        """
+        (first, second, third), (low, middle, high) = self.sizes, self.calls
+        line = middle + (middle - low) * (third - second) / (second - first)
+        return (high - line) / high if high else 0.0
+
 
 @dataclass(frozen=True)
 class TraceCost:

@@ -27,6 +27,8 @@ class Paired:
     """First wrong element, wanted and got."""
     ratio: Ratio | None = None
     """None where nothing was timed."""
+    kernels: tuple[int, int] | None = None
+    """That one call of the baseline's graph and one of current's launch; None where there are none or nobody saw."""
 
     @property
     def is_slower(self) -> bool:
@@ -71,8 +73,14 @@ def to_json(found: Paired) -> dict[str, Any]:
 
 def from_json(record: dict[str, Any]) -> Paired:
     """Read what to_json wrote."""
-    ratio = record["ratio"]
-    return Paired(**{**record, "ratio": None if ratio is None else Ratio(**ratio)})
+    ratio, kernels = record["ratio"], record["kernels"]
+    return Paired(
+        **{
+            **record,
+            "ratio": None if ratio is None else Ratio(**ratio),
+            "kernels": None if kernels is None else tuple(kernels),
+        }
+    )
 
 
 def line_of(text: str, node: str) -> int | None:

@@ -56,13 +56,13 @@ def measured(quads: Sequence[Quad], nodes: int) -> Ratio:
 
     Args:
         quads: at least one.
-        nodes: of the larger graph, to tell kernels from dispatch.
+        nodes: of current's graph, to tell kernels from dispatch: a kernel that became many slow ones is no dispatch.
     """
     ratios = [quad.ratio for quad in quads]
     baseline = median([(quad.first + quad.last) / 2 for quad in quads])
     current = median([(quad.current + quad.again) / 2 for quad in quads])
     found = Ratio(median(ratios), baseline, current)
-    return found._replace(report_only=_few(quads) or _occupancy(baseline, nodes) or bimodal(ratios))
+    return found._replace(report_only=_few(quads) or _occupancy(current, nodes) or bimodal(ratios))
 
 
 def slower(found: Ratio, tolerance: float = TOLERANCE, floor: float = FLOOR) -> bool:

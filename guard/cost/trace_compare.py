@@ -149,12 +149,12 @@ def _propagated(accepted: Section, now: Section) -> _Moved | None:
 
 
 def _grown(accepted: Section, now: Section) -> _Moved | None:
-    was, is_ = _exponent(accepted), _exponent(now)
+    was, is_ = exponent(accepted), exponent(now)
     if was is None or is_ is None or not _same_sizes(accepted, now) or abs(is_ - was) <= EXPONENT:
         return None
     state: State = "worse" if is_ > was else "better"
     word = _word(is_)
-    title = f"grows {_power(is_)}, was {_power(was)}{f': {word}' if word else ''}"
+    title = f"grows {power_text(is_)}, was {power_text(was)}{f': {word}' if word else ''}"
     return _Moved("growth", state, title, _sizes(accepted, now) if state == "worse" else ())
 
 
@@ -162,7 +162,7 @@ def _same_sizes(accepted: Section, now: Section) -> bool:
     return accepted.growth is not None and now.growth is not None and accepted.growth[0] == now.growth[0]
 
 
-def _exponent(found: Section) -> float | None:
+def exponent(found: Section) -> float | None:
     """Return the exponent, 0 where nothing grows, None where no growth was taken."""
     if found.growth is None:
         return None
@@ -170,13 +170,14 @@ def _exponent(found: Section) -> float | None:
     return Growth((first, second, third), (low, middle, high)).exponent or 0.0
 
 
-def _word(exponent: float) -> str:
-    near = min(_WORDS, key=lambda power: abs(power - exponent))
-    return _WORDS[near] if abs(near - exponent) <= _NEAR else ""
+def _word(found: float) -> str:
+    near = min(_WORDS, key=lambda power: abs(power - found))
+    return _WORDS[near] if abs(near - found) <= _NEAR else ""
 
 
-def _power(exponent: float) -> str:
-    return f"as n^{exponent:.2f}" if exponent else "not at all"
+def power_text(power: float) -> str:
+    """Print an exponent."""
+    return f"as n^{power:.2f}" if power else "not at all"
 
 
 def _sizes(accepted: Section, now: Section) -> tuple[str, ...]:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from guard.cost.amount import evaluate, text
 from guard.cost.compare import describe, grouped
+from guard.cost.trace_compare import MOST, exponent, power_text
 from guard.ir.printer import print_graph, print_node, print_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from guard.baselines.section import Section
     from guard.cost.amount import Amount
     from guard.cost.compare import Difference
     from guard.cost.graph import Cost, GraphCost, ProgramCost
@@ -130,3 +132,38 @@ def _totals(cost: Cost, sizes: Mapping[str, int]) -> Iterator[str]:
 
 def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def traces_text(sections: Mapping[str, Section]) -> str:
+    """Print the accepted trace costs of a check, an environment after the other."""
+    return "".join(f"{line}\n" for key in sorted(sections) for line in _trace(key, sections[key]))
+
+
+def traces_record(sections: Mapping[str, Section]) -> list[dict[str, Any]]:
+    """Return the accepted trace costs of a check as plain data."""
+    return [_trace_record(key, sections[key]) for key in sorted(sections)]
+
+
+def _trace_record(key: str, section: Section) -> dict[str, Any]:
+    growth = None if section.growth is None else {"sizes": list(section.growth[0]), "calls": list(section.growth[1])}
+    return {
+        "environment": key,
+        **section._asdict(),
+        "functions": dict(section.functions),
+        "growth": growth,
+        "exponent": exponent(section),
+    }
+
+
+def _trace(key: str, section: Section) -> Iterator[str]:
+    yield f"trace calls {section.calls:,}, tolerance {100 * section.tolerance:g} %, under {key}"
+    for name, count in _most_first(dict(section.functions))[:MOST]:
+        yield f"  {count:,} {name}"
+    if section.propagations is not None:
+        yield f"  sharding propagations that no cache answered {section.propagations:,}"
+    power = exponent(section)
+    if section.growth is not None and power is not None:
+        pairs = ", ".join(f"{calls:,} at {size:,}" for size, calls in zip(*section.growth, strict=True))
+        yield f"  grows {power_text(power)}: {pairs}"
+    if section.instructions is not None:
+        yield f"  instructions {section.instructions:,}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from guard.findings import outcome_to_json
@@ -30,7 +31,11 @@ def render(run: Run) -> str:
             "interrupted": run.interrupted,
             "seconds": round(run.seconds, 3),
             "environment": dict(sorted(run.environment.items())),
+            "commit": run.commit,
             "notes": list(run.notes),
+            "shard": None if run.shard is None else asdict(run.shard),
+            "known": list(run.known),
+            "selected": list(run.selected),
             "outcomes": [_outcome(outcome) for outcome in outcomes],
         }
     )
@@ -43,6 +48,10 @@ def dump(record: dict[str, Any]) -> str:
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
     plain = outcome_to_json(outcome)
-    keys = ("findings", "warned", "ignored", "needs", "skipped", "notes", "seconds", "pending", "counted", "replayed")
+    keys = (
+        *("source", "device", "findings", "warned", "ignored"),
+        *("needs", "skipped", "notes", "seconds", "pending", "counted", "replayed"),
+    )
     rest = {key: plain[key] for key in keys} | {"seconds": round(outcome.seconds, 3)}
+    rest["policy"] = [rule._asdict() for rule in outcome.policy]
     return {"check": outcome.check, "nodeid": outcome.nodeid, "status": outcome.status, **rest}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from guard.report.terminal import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
 _SPECIAL = re.compile(r"([\\`*_\[\]#|<>~&$])")
 
@@ -25,15 +25,23 @@ def html(plain: str) -> str:
 
 
 def code(plain: str) -> str:
-    """Make a code span, also within a table's cell; nobody is mentioned in one."""
+    """Make a code span: nobody is mentioned in one. Nothing has none."""
     plain = _line(plain)
+    if not plain:
+        return ""
     ticks = "`" * (1 + max((len(run) for run in re.findall("`+", plain)), default=0))
     pad = " " if plain[:1] == "`" or plain[-1:] == "`" else ""
-    return f"{ticks}{pad}{plain}{pad}{ticks}".replace("|", r"\|")
+    return f"{ticks}{pad}{plain}{pad}{ticks}"
 
 
-def fence(lines: Sequence[str], language: str) -> Iterator[str]:
+def cell(plain: str) -> str:
+    """Make a code span that stands in a table."""
+    return code(plain).replace("|", r"\|")
+
+
+def fence(texts: Iterable[str], language: str) -> Iterator[str]:
     """Make a fenced block that nothing in it can end."""
+    lines = [line for text in texts for line in clean(text).split("\n")]
     longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
     ticks = "`" * max(3, longest + 1)
     yield f"{ticks}{language}"

@@ -48,6 +48,7 @@ def _rounds(one: Benched) -> Iterator[str]:
         if pair.ratio is not None:
             only = "" if pair.ratio.report_only is None else f", report only: {pair.ratio.report_only}"
             yield f"  {_time(pair.ratio.baseline)} -> {_time(pair.ratio.current)} a call{only}"
+        yield from _kernels(pair)
 
 
 def _record(one: Benched) -> dict[str, Any]:
@@ -86,6 +87,7 @@ def _details(one: Benched, pair: Paired) -> Iterator[str]:
         yield f"  {pair.difference}"
     if pair.ratio is not None:
         yield from _times(one, pair, pair.ratio)
+    yield from _kernels(pair)
 
 
 def _times(one: Benched, pair: Paired, ratio: Ratio) -> Iterator[str]:
@@ -99,6 +101,12 @@ def _times(one: Benched, pair: Paired, ratio: Ratio) -> Iterator[str]:
         yield f"  {times}, report only: {ratio.report_only}"
     elif faster(ratio):
         yield f"  faster: {times}; to keep it: guard accept {quoted(one.check)}"
+
+
+def _kernels(pair: Paired) -> Iterator[str]:
+    if pair.kernels is not None:
+        was, now = pair.kernels
+        yield f"  {was} kernels a call, as before" if was == now else f"  {was} -> {now} kernels a call"
 
 
 def _time(seconds: float) -> str:

@@ -138,8 +138,8 @@ def as_markdown(page: Page) -> str:
 
 def _table_row(group: Group) -> str:
     row, more = group.first, len(group.checks) - 1
-    name = f"{markdown.code(row.check)}{f' and {more} more' if more else ''}"
-    return f"| {row.status} | {name} | {markdown.code(row.title)} | {markdown.text(row.reason)} |"
+    name = f"{markdown.cell(row.check)}{f' and {more} more' if more else ''}"
+    return f"| {row.status} | {name} | {markdown.cell(row.title)} | {markdown.cell(row.reason)} |"
 
 
 def _details(group: Group, page: Page) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from guard.findings import HOLDS, KINDS, SKIPPED
+from guard.findings import HOLDS, KINDS, SKIPPED, UNCHANGED
 
 if TYPE_CHECKING:
     from guard.findings import Run
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 # Status -> what one is called, and several
 NOUNS = {
     HOLDS: ("holds", "hold"),
+    UNCHANGED: ("unchanged since it last held", "unchanged since they last held"),
     "internal": ("internal error", "internal errors"),
     "import": ("import error", "import errors"),
+    "shard": ("report not right", "reports not right"),
     "refused": ("refused", "refused"),
     "crash": ("crash", "crashes"),
     "timeout": ("timeout", "timeouts"),
@@ -36,14 +38,14 @@ TWO_MINUTES = 120.0
 
 
 def counts(run: Run) -> dict[str, int]:
-    """Count outcomes by status: ``holds``, then kinds from worst to best, then ``skipped``; zeros left out."""
+    """Count outcomes by status: ``holds``, ``unchanged``, kinds from worst to best, ``skipped``; zeros left out."""
     found = Counter(outcome.status for outcome in run.outcomes)
-    return {status: found[status] for status in (HOLDS, *KINDS, SKIPPED) if found[status]}
+    return {status: found[status] for status in (HOLDS, UNCHANGED, *KINDS, SKIPPED) if found[status]}
 
 
 def need_fix(run: Run) -> int:
     """Count the outcomes that hold because of a fix of guard's."""
-    return sum(bool(outcome.needs) and outcome.status == HOLDS for outcome in run.outcomes)
+    return sum(bool(outcome.needs) and outcome.status in {HOLDS, UNCHANGED} for outcome in run.outcomes)
 
 
 def warnings(run: Run) -> int:
@@ -71,7 +73,9 @@ def summary(run: Run) -> str:
     if aside:
         parts[0] += f" ({', '.join(aside)})"
     line = f"{', '.join(parts)} in {duration(run.seconds)}" if parts else f"in {duration(run.seconds)}"
-    if not set(found) - {SKIPPED}:
+    if run.shard is not None:
+        line = f"shard {run.shard.number} of {run.shard.of}: {'' if parts else 'nothing in it '}{line}"
+    elif not set(found) - {SKIPPED}:
         line = f"nothing was checked{': ' if parts else ' '}{line}"
     return f"interrupted: {line}" if run.interrupted else line
 

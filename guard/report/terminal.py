@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from guard.baselines.names import quoted
-from guard.findings import HOLDS, KINDS, SKIPPED
+from guard.findings import HOLDS, KINDS, SKIPPED, UNCHANGED
 from guard.report.color import paint
 from guard.report.groups import Group, grouped, listed
 from guard.report.summary import duration, summary
@@ -29,11 +29,12 @@ _LEAD = {
 }
 _NEWS = frozenset(("drift", "trace-cost", "works", "fix", "missing", "orphan"))
 _SIGNS = {"+ ": "added", "- ": "removed"}
-# A message of torch's may hold anything: it must not reach the terminal as a command
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# A message of torch's may hold anything: it must not reach the terminal as a command, nor read as something else than
+# it is (the marks that turn text around: www.unicode.org/reports/tr36, "Trojan Source")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 # Nobody reads more of one line, and some terminals choke on it
 _LONGEST = 4000
-_RANK = {status: rank for rank, status in enumerate((*KINDS, SKIPPED, HOLDS))}
+_RANK = {status: rank for rank, status in enumerate((*KINDS, SKIPPED, UNCHANGED, HOLDS))}
 
 
 def render(run: Run, *, color: bool = False, verbose: bool = False) -> str:
@@ -60,7 +61,12 @@ def render_finding(finding: Finding, *, color: bool = False, warned: bool = Fals
 
 def visible(text: str) -> str:
     """Make control characters visible."""
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return _CONTROL.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # noqa: PLR2004 - as Python spells them
 
 
 def clean(text: str) -> str:
@@ -114,9 +120,13 @@ def _quiet(outcome: Outcome, *, color: bool) -> str:
     if outcome.skipped is not None:
         return f"skipped: {name} - {clean(outcome.skipped)}\n"
     needs = f", needs fix {', '.join(outcome.needs)}" if outcome.needs else ""
+    if outcome.unchanged:
+        return f"{paint('unchanged', 'good', color=color)}: {name}{needs}\n"
+    counted = outcome.counted
+    none = f", no trace cost: {clean(counted.said)}" if counted is not None and counted.state == "none" else ""
     seen = outcome.replayed
     unseen = f", not replayed: {clean(seen.reason)}" if seen is not None and seen.state == "not replayed" else ""
-    return f"{paint('holds', 'good', color=color)}: {name}{needs}{unseen} in {duration(outcome.seconds)}\n"
+    return f"{paint('holds', 'good', color=color)}: {name}{needs}{unseen} in {duration(outcome.seconds)}{none}\n"
 
 
 def _finding(group: Group, fix: str | None, *, color: bool, warned: bool) -> Iterator[str]:

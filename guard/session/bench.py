@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from guard.errors import GraphSyntaxError
 from guard.ir.parser import parse_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from guard.config import Config
     from guard.cost.run.couple import Couple
@@ -44,10 +44,9 @@ def bench(config: Config, outcome: Outcome, captured: Any, entry: Callable[[], A
     drifts = tuple(dict.fromkeys(finding.drift for finding in outcome.findings if finding.drift))
     known = Benched(outcome.check, drifts=drifts, path=path)
     from guard.cost.run.couple import couples
+    from guard.cost.run.setting import alone
 
-    with ExitStack() as stack:
-        for setting in _settings():
-            stack.enter_context(setting)
+    with alone():
         found = list(couples(baseline, captured.program, captured.constants))
         ready = [one for one in found if not isinstance(one, Paired)]
         if len(ready) < len(found) or not found:
@@ -55,21 +54,6 @@ def bench(config: Config, outcome: Outcome, captured: Any, entry: Callable[[], A
         fixture = entry()
         fixture.extra_info["trace_cost"] = _trace_cost(store, outcome)
         return replace(known, pairs=_timed(ready, fixture, known))
-
-
-def _settings() -> Iterator[Any]:
-    """What the test may have set, and must find again; graphs run as they would alone."""
-    import torch
-
-    from guard.cost.run.setting import quiet
-    from guard.tracers.state import modes_off, preserved
-
-    yield preserved(_settings, (), {})
-    yield modes_off()
-    yield quiet()
-    yield torch.autocast("cpu", enabled=False)
-    if torch.cuda.is_available():
-        yield torch.autocast("cuda", enabled=False)
 
 
 def _trace_cost(store: Store, outcome: Outcome) -> int | None:
@@ -96,10 +80,13 @@ def _timed(ready: list[Couple], fixture: Any, known: Benched) -> tuple[Paired, .
     wrong = next((pair for pair in found if pair.difference is not None), found[0])
     try:
         ratio = rounds(ready, fixture.pedantic)
+        kernels = [both.kernels() for both in ready]
     except Exception as error:  # noqa: BLE001 - an operator's own, on inputs that guard drew
         fixture.skipped = True  # else pytest-benchmark warns that its fixture was not used
         return (why_not(found[0].graph, error),)
-    whole = replace(wrong, ratio=ratio)
+    launched = [pair for pair in kernels if pair is not None]
+    together = (sum(was for was, _ in launched), sum(now for _, now in launched)) if launched else None
+    whole = replace(wrong, ratio=ratio, kernels=together)
     fixture.extra_info.update(extra_info(known, whole))
     return (whole,) if len(found) == 1 else (*found, replace(whole, graph=TOGETHER, difference=None))
 
@@ -111,6 +98,7 @@ def extra_info(known: Benched, whole: Paired) -> dict[str, Any]:
         "drifts": list(known.drifts),
         "values": whole.values,
         "difference": whole.difference,
+        "kernels": whole.kernels,
     }
     if whole.ratio is None:
         return found

@@ -206,6 +206,8 @@ class Guard:
             asked = ruled()
             with self.setting.watch.phase("tracing"):
                 captured = run(check, self.setting.fixes)
+            if self.setting.closure is not None:
+                self.setting.closure.ran(captured.sources)
             program = captured.program
             traced = time.perf_counter() - started
             # at once: what else is traced first might move it

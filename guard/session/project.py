@@ -15,10 +15,12 @@ from guard.baselines.selectors import matches
 from guard.findings import Finding, outcome_to_json
 from guard.report.terminal import render_finding
 from guard.session.auto_ids import automatic_parameter
+from guard.session.closure import still_fresh
 from guard.session.guard import Guard
 from guard.session.seen import seen, user_line
 from guard.session.setting import Setting
 from guard.session.settle import settle
+from guard.session.shards import durations, share
 from guard.session.subject import Subject
 from guard.session.watch import Watch
 from guard.verdict import judge_drifts
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from guard.config import Config
+    from guard.session.closure import Closure
 
 
 @dataclass
@@ -44,6 +47,8 @@ class Project:
     counting: Literal["off", "on", "record"] = "off"
     """Trace costs, which only a worker counts: elsewhere too much else runs in the process."""
     replaying: bool = True
+    closure: Closure | None = None
+    """Hears what checks depend on; only in a worker of a run that is remembered."""
     _settings: dict[Path, Setting] = field(default_factory=dict)
     _shared: dict[str, tuple[str, ...]] | None = None
     _left: dict[str, Any] = field(default_factory=dict)
@@ -59,7 +64,9 @@ class Project:
         folder = self.root or folder
         if folder not in self._settings:
             found = configuration.load(folder)
-            self._settings[folder] = Setting(found, self.device, self.fixes, self._watch, self.counting, self.replaying)
+            self._settings[folder] = Setting(
+                found, self.device, self.fixes, self._watch, self.counting, self.closure, self.replaying
+            )
         return self._settings[folder]
 
     def guard(self, item: pytest.Item) -> Guard:
@@ -86,21 +93,44 @@ class Project:
         items[:] = [item for item, check in zip(items, ids, strict=True) if check in wanted]
         return dropped
 
+    def share(self, items: list[pytest.Item], number: int, of: int) -> list[pytest.Item]:
+        """Keep in ``items`` what one shard of several runs; return the rest."""
+        ids = [self._id(item) for item in items]
+        self._left["planned"] = ids
+        mine = share(ids, durations(self.run), number, of)
+        dropped = [item for item, check in zip(items, ids, strict=True) if check not in mine]
+        items[:] = [item for item, check in zip(items, ids, strict=True) if check in mine]
+        return dropped
+
+    def leave_out(self, items: list[pytest.Item]) -> list[pytest.Item]:
+        """Keep in ``items`` what has moved since it last held; return the rest."""
+        fresh = still_fresh(self.run)
+        still = [item for item in items if self._id(item) in fresh]
+        self._left["unchanged"] = [self._id(item) for item in still]
+        items[:] = [item for item in items if self._id(item) not in fresh]
+        return still
+
     def leave_collection(self, items: Iterable[pytest.Item]) -> None:
         """Write what this process collected, for the controller."""
         if self.run is not None:
             self._left["selected"] = [self._id(item) for item in items]
+            self._left["sources"] = {self._id(item): self._source(item) for item in items}
             (self.run / f"{self.worker or 'main'}.collected").write_text(json.dumps(self._left), encoding="ascii")
 
     def begin(self, item: pytest.Item) -> None:
         """Watch one test."""
         self._watch.begin(item.nodeid, "setting up", _limit(item))
+        if self.closure is not None:
+            function = getattr(item, "function", None)
+            self.closure.begin(item.path, getattr(item, "originalname", None) or item.name, function)
 
     def begin_import(self, path: Path, limit: float) -> None:
         """Watch the import of a test module, which may take as long as a check."""
         root = self.root or path.parent
         shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
         self._watch.begin(shown, "importing", limit)
+        if self.closure is not None:
+            self.closure.begin_import(path)
 
     def left(self, collector: pytest.Collector, end: BaseException) -> pytest.CollectReport:
         """Return the report of an import that ended the process: pytest has none, and xdist would wait for ever."""
@@ -114,13 +144,17 @@ class Project:
         """Note what happens to the test that is watched."""
         self._watch.enter(phase)
 
-    def end(self) -> None:
-        """Stop watching."""
+    def end(self, nodeid: str) -> None:
+        """Stop watching a test or an import."""
         self._watch.end()
+        if self.closure is not None:
+            self.closure.end(nodeid)
 
     def close(self) -> None:
         """Give back what was opened."""
         self._watch.close()
+        if self.closure is not None:
+            self.closure.close()
 
     def settle(
         self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, guard: Guard | None

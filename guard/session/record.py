@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from guard.baselines.constants import MAX_ONE
 from guard.baselines.constants import keep as keep_constant
 from guard.baselines.pending import Meta, digest, digests, drop_pending, pending_path, write_pending
-from guard.environment import torch_version
+from guard.environment import current
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
@@ -43,12 +43,14 @@ def write(setting: Setting, check: str, text: str | None, sources: Iterable[str 
     Raises:
         GuardError: The state folder cannot be written.
     """
-    root = setting.config.root
+    root, now = setting.config.root, current(setting.device)
     meta = Meta(
-        torch=torch_version(),
+        torch=now.torch,
         baseline=None if bound.baseline is None else digest(bound.baseline),
         fixes=setting.fixes,
         device=setting.device,
+        python=now.python,
+        platform=now.platform,
         sources=digests(root, sorted({Path(root, source).as_posix() for source in sources})),
         action="cost" if text is None else "record",
         cost=None if bound.cost is None else bound.cost.key,

@@ -9,6 +9,7 @@ from guard.session.watch import Watch
 
 if TYPE_CHECKING:
     from guard.config import Config
+    from guard.session.closure import Closure
 
 
 @dataclass(frozen=True)
@@ -21,5 +22,7 @@ class Setting:
     watch: Watch = field(default_factory=Watch)
     counting: Literal["off", "on", "record"] = "off"
     """Whether trace costs are counted; ``record``: and wait for ``guard accept`` where none was accepted yet."""
+    closure: Closure | None = None
+    """Hears what checks depend on."""
     replaying: bool = True
     """Whether graphs are replayed."""

@@ -28,9 +28,11 @@ from model import ops
 def test_one(guard): guard.check(ops, tracer=None)
 def test_two(guard): guard.check(lambda: ["aten.sin.default"], tracer=None)
 """
-MODEL = """
+CHECKS = """
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
+
+from guard import MakeFx
 
 
 def step(x, y):
@@ -40,11 +42,6 @@ def step(x, y):
 def nested(x):
     make_fx(torch.sin, tracing_mode="symbolic")(x)
     return x * 2
-"""
-CHECKS = """
-import torch
-from guard import MakeFx
-from model import nested, step
 
 
 def test_step(guard):
@@ -56,34 +53,46 @@ def test_nested(guard):
 """
 
 
+def initialize(project: Project, *flags: str) -> None:
+    """Run ``guard init``, and make room for other checks."""
+    ran = project.guard("init", *flags)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (project.root / "checks/test_example.py").unlink(missing_ok=True)  # only where there was no check
+
+
 def adopt(project: Project) -> None:
-    """Record a project and commit it, with the workflows and the action of this one."""
-    shutil.copytree(ROOT / ".github", project.root / ".github")
+    """Record a project and commit it, with the workflows and the action of this one beside its own."""
+    for path in (ROOT / ".github/workflows").iterdir():
+        project.write(f".github/workflows/own-{path.name}", path.read_text(encoding="utf-8"))
     shutil.copy(ROOT / "action.yml", project.root)
-    project.write(".gitignore", "__pycache__/\n.guard/\n")
     ran = project.guard("update")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    made = repository(project.root)
+    made = Repository(project.root)
     made.git("remote", "add", "origin", "https://github.com/owner/project.git")
     made.commit("first")
 
 
 @pytest.fixture(scope="session")
 def fake_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two checks, a second each, and what ``guard init`` adds for a GPU."""
     made = empty_project(tmp_path_factory.mktemp("fake") / "project")
     made.write("pyproject.toml", SETTINGS)
+    made.write(".gitignore", "__pycache__/\n.guard/\n")
     made.checks(FAKE_CHECKS)
     made.write("model.py", 'def ops(): return ["aten.sin.default", "aten.cos.default"]\n')
+    repository(made.root)
+    initialize(made, "--gpu-runner", "gpu")
     adopt(made)
     return made.root
 
 
 @pytest.fixture(scope="session")
 def torch_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What ``guard init`` makes of an empty repository, with two checks for its example."""
     made = Project(tmp_path_factory.mktemp("torch") / "project")
-    made.write("pyproject.toml", SETTINGS)
+    repository(made.root)
+    initialize(made)
     made.checks(CHECKS, "test_model")
-    made.write("model.py", MODEL)
     adopt(made)
     return made.root
 

@@ -25,7 +25,10 @@ from tests.project import ROOT
 if TYPE_CHECKING:
     from tests.repository import Repository
 
-GUARD = ".github/workflows/guard.yml"
+OWN = ".github/workflows/own-guard.yml"
+"""This project's, in the repositories of conftest.py."""
+INIT = ".github/workflows/guard.yml"
+"""The one that ``guard init`` wrote."""
 SHARDS = ("cpu, shard 1-1", "cpu, shard 2-2")
 STAND_INS = Path(__file__).parent / "actions"
 USES = re.compile(r"uses: (?P<action>[\w./-]+)@(?P<ref>[0-9a-f]{40})")
@@ -60,23 +63,34 @@ class Run:
         self.rows: list[dict[str, Any]] = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
 
     def results(self) -> dict[str, str]:
-        """Return what became of each job, by its name in the log; that of a matrix by the steps of each."""
-        ended = {row["job"].strip(): row["jobResult"] for row in self.rows if "jobResult" in row}
-        failed = {row["job"].strip() for row in self.rows if row.get("stepResult") == "failure"}
-        return {self._short(job): "failure" if job in failed else _own(result) for job, result in ended.items()}
+        """Return what became of each job that ran, by its name in the log.
+
+        One job of a matrix that fails fails all of them, for those that need it and in act's log: here, those whose
+        steps did.
+        """
+        ended = {row["job"]: row["jobResult"] for row in self.rows if "jobResult" in row}
+        failed = {row["job"] for row in self.rows if row.get("stepResult") == "failure"}
+        matrix = {row["job"] for row in self.rows if row.get("matrix")}
+        spared = {job for job in matrix - failed if ended.get(job) == "failure"}
+        return {self._short(job): "success" if job in spared else result for job, result in ended.items()}
 
     def annotations(self, job: str) -> list[Annotation]:
         """Return the annotations of one job, in the order in which they were printed."""
         told = [row for row in self._of(job) if row.get("command") in ("error", "warning", "notice")]
-        return [_annotation(row) for row in told]
+        return [_annotation(row["raw"]) for row in told]
 
     def summary(self, job: str) -> str:
-        """Return the step summaries of one job."""
-        return "".join(row["content"] for row in self._of(job) if row.get("command") == "summary")
+        """Return the step summaries of one job; act tells that of an action's step once more for the action."""
+        return "".join(dict.fromkeys(row["content"] for row in self._of(job) if row.get("command") == "summary"))
 
     def said(self, job: str) -> str:
         """Return the log of one job: what its steps printed."""
         return "".join(row["msg"] for row in self._of(job) if row.get("raw_output"))
+
+    def story(self) -> str:
+        """Return what each job printed and was told, for the message of a test that fails."""
+        jobs = dict.fromkeys(self._short(row["job"]) for row in self.rows if "job" in row)
+        return "\n".join(f"== {job}\n{self.said(job)}{self.annotations(job)}" for job in jobs)
 
     def outputs(self, job: str) -> dict[str, str]:
         """Return what the steps of one job gave to those after them."""
@@ -93,15 +107,18 @@ class Run:
         return job.strip().partition("/")[2]
 
 
-def _own(result: str) -> str:
-    # one that failed fails the whole matrix, in act's log as for the jobs that need it
-    return "success" if result == "failure" else result
-
-
-def _annotation(row: dict[str, Any]) -> Annotation:
-    given = row.get("kvPairs") or {}
+def _annotation(raw: str) -> Annotation:
+    """Read a command as GitHub's runner does, which ends the properties at the first ``::``; act does at the last."""
+    head, _, message = raw.strip().removeprefix("::").partition("::")
+    level, _, listed = head.partition(" ")
+    given = dict(pair.partition("=")[::2] for pair in listed.split(",") if pair)
+    given = {key: _plain(value.replace("%3A", ":").replace("%2C", ",")) for key, value in given.items()}
     where = f"{given['file']}:{given['line']}" if "file" in given else ""
-    return Annotation(row["command"], given.get("title", ""), where, row["arg"])
+    return Annotation(level, given.get("title", ""), where, _plain(message))
+
+
+def _plain(text: str) -> str:
+    return text.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from guard.baselines.audit.cache import Cache
-from guard.baselines.audit.coverage import Held, missing, orphans
+from guard.baselines.audit.coverage import Held, homes, missing, orphans
 from guard.baselines.audit.tree import Tree
 from guard.config import Config, load
 
@@ -103,13 +103,13 @@ def test_a_conftest_gives_fixtures_and_may_keep_tests_from_running(config: Confi
     ],
 )
 def test_an_orphan_s_function_is_surely_gone(config: Config, text: str, check: str, gone: int) -> None:
-    found = [fault.kind for fault in orphans(tree(config, text), [Held(check, "baselines/x.graph")])]
+    found = [fault.kind for fault in orphans(homes(tree(config, text), [Held(check, "x.graph")]))]
     assert found == ["orphan"] * gone
 
 
 def test_modules_are_found_by_both_of_pytest_s_names(config: Config) -> None:
     made = tree(config, "def test_a(guard): ...", name="it_test.py")
-    assert not list(orphans(made, [Held("it_test::a", "x")]))
+    assert not list(orphans(homes(made, [Held("it_test::a", "x")])))
     assert demanded(made) == ['guard update "it_test::a"']
 
 

@@ -44,6 +44,7 @@ def test_real_table_is_cached_in_the_project(tmp_path: Path, capsys: pytest.Capt
         "proxy-preservation": True,
     }
     assert list((tmp_path / ".guard" / "cache").glob("fixes-*.json"))
+    assert record["environment"]["counter"].startswith("calls by sys.")
 
 
 def test_text_names_the_environment_and_each_fix(
@@ -56,6 +57,25 @@ def test_text_names_the_environment_and_each_fix(
     assert "torch     2.13.0+cpu\n" in out
     assert "nested-isolation: applied (pytorch#93290)\n  promised: a promise\n  seen:     a symptom\n" in out
     assert "proxy-preservation: native (pytorch#170467)\n" in out
+
+
+@pytest.mark.parametrize(
+    ("pmu", "counter", "said"),
+    [
+        (False, None, "the kernel knows no hardware counter"),
+        (True, None, "the hardware counter does not work"),
+        (True, object(), ", and instructions"),
+    ],
+)
+def test_whether_instructions_are_counted_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, pmu: bool, counter: object, said: str
+) -> None:
+    with_rows(monkeypatch, NATIVE)
+    monkeypatch.setattr(module, "has_pmu", lambda: pmu)
+    monkeypatch.setattr("guard.cost.trace.instructions.available", lambda: counter)
+    assert doctor(DoctorOptions()) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("counter"))
+    assert line.endswith(said)
 
 
 def test_fix_that_cannot_be_given_fails(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

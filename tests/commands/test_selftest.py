@@ -22,7 +22,7 @@ PLANTS = {one.name: one for one in plants()}
 # issue: each of these is planted by some file
 WANTED = {
     "drift proxy-leak", "error fake-constant", "drift mutation", "drift structure", "drift type", "drift signature",
-    "drift constant", "drift specialization", "missing", "orphan", "empty", "holds",
+    "drift constant", "drift specialization", "trace-cost", "missing", "orphan", "empty", "holds",
 }  # fmt: skip
 
 
@@ -59,6 +59,13 @@ def test_a_plant_replaces_its_line_at_the_same_indentation() -> None:
     assert (read.defect, read.wanted, read.removes_baseline) == ("a", "drift type", False)
     assert read.module(planted=False).endswith("def f(x):\n    return x\n")
     assert read.module(planted=True).endswith("def f(x):\n    return -x\n")
+
+
+def test_a_plant_may_need_a_newer_torch() -> None:
+    text = "# defect: a\n# wanted: holds\n{}import torch\n"
+    old, any_ = plant("x", text.format("# since: 2.13\n")), plant("x", text.format(""))
+    assert [old.fits(version) for version in ("2.9.1", "2.13.0+cpu", "2.14.1", "3.0", "main")] == [False, *[True] * 4]
+    assert any_.fits("2.9.1")
 
 
 def test_the_planted_project_lacks_the_removed_baseline_alone(tmp_path: Path) -> None:

@@ -77,6 +77,7 @@ def test_the_record_is_documented(here: Path, capsys: pytest.CaptureFixture[str]
     record = json.loads(capsys.readouterr().out)
     assert record["text"] == TEXT
     assert (record["cost"]["flops"], record["cost"]["no_formula"]) == (256, {"aten.mv.default": 1})
+    assert record["trace_cost"] == []
     record["cost"]["ops"] = record["cost"]["no_formula"] = {}  # their keys are targets
     assert keys(record) <= documented(PAGE)
     assert here.is_dir()

@@ -13,9 +13,10 @@ import pytest
 
 from guard import environment
 from guard.__main__ import main
-from guard.baselines import reasons
+from guard.baselines import costs, reasons
 from guard.baselines.disk import write_whole
-from guard.baselines.names import relative_path
+from guard.baselines.names import cost_path, relative_path
+from guard.baselines.section import Section
 from tests.commands.test_diff import graph
 
 
@@ -54,6 +55,31 @@ def branch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     commit("first")
     git("checkout", "-qb", "branch")
     return tmp_path
+
+
+def cost(check: str, **sections: Section) -> None:
+    write_whole(Path("baselines", cost_path(check)), costs.dump(check, sections))
+
+
+def test_trace_costs_are_listed_with_the_graphs(branch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    was, now = Section(1000, 0.01), Section(1100, 0.01, (("a.py:f", 90),))
+    for check in ("a::b[1]", "a::b[2]", "a::kept", "a::named"):
+        cost(check, here=was)
+    commit("costs")
+    git("branch", "-f", "main")
+    record("a::b[1]", "abs")
+    for check in ("a::b[1]", "a::b[2]"):
+        cost(check, here=now, there=was)  # a first one under another environment is no news
+    cost("a::kept", here=was, there=was)
+    Path("baselines", cost_path("a::named")).write_text("<<<<<<< HEAD")
+    assert main(["diff", "--since", "main", "--format", "json"]) == 2
+    rows = {row["check"]: row for row in json.loads(capsys.readouterr().out)["baselines"]}
+    title = "trace cost +10.0 %: 1,100 calls, was 1,000 (tolerance 1 %)"
+    assert [change["kind"] for change in rows["a::b[1]"]["changes"]] == ["drift", "trace-cost"]
+    assert [change["title"] for change in rows["a::b[2]"]["changes"]] == [title]
+    assert rows["a::b[2]"]["changes"][0]["lines"] == ["+85 or more a.py:f  at most 5 -> 90"]
+    assert (rows["a::named"]["status"], sorted(rows)) == ("unreadable", ["a::b[1]", "a::b[2]", "a::named"])
+    assert branch.is_dir()
 
 
 def rerecord() -> None:

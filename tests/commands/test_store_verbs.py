@@ -170,7 +170,15 @@ def test_list(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "b", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "schema": 1,
-        "checks": [{"check": "b::c", "baseline": "baselines/b/c.graph", "pending": "remove", "problem": None}],
+        "checks": [
+            {
+                "check": "b::c",
+                "baseline": "baselines/b/c.graph",
+                "pending": "remove",
+                "problem": None,
+                "trace_cost": None,
+            }
+        ],
     }
     assert main(["list", "zzz"]) == 2
 

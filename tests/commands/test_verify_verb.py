@@ -12,8 +12,12 @@ import pytest
 
 from guard import environment
 from guard.__main__ import main
+from guard.baselines import costs
+from guard.baselines.audit.whole import audit
 from guard.baselines.disk import write_whole
+from guard.baselines.names import cost_path
 from guard.baselines.pending import Meta, write_pending
+from guard.baselines.section import Section
 from guard.baselines.store import Store
 from guard.config import Config, load
 from tests.project import ROOT
@@ -127,6 +131,41 @@ def test_what_lies_beside_is_read_too(config: Config, capsys: pytest.CaptureFixt
     assert "baselines/reasons.toml:1: holds more than a reason a check\n" in out
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ('"calls": 3', '"calls": 3.5', 6, "wanted"),
+        ('"calls": 3', '"calls":  3', 6, "not as guard prints it"),
+        ('"it::one"', '"it::won"', 2, 'holds check "it::won", whose file is "baselines/it/won.cost.json"'),
+        ('   "calls": 3', "<<<<<<< HEAD", 6, "merge conflict marker"),
+    ],
+)
+def test_a_damaged_trace_cost_is_told_with_its_line(  # noqa: PLR0913, PLR0917 - a row of the table
+    config: Config, capsys: pytest.CaptureFixture[str], old: str, new: str, line: int, said: str
+) -> None:
+    text = costs.dump("it::one", {"linux": Section(3, 0.02)})
+    path = config.baselines / cost_path("it::one")
+    write_whole(path, text)
+    Repository(config.root).commit()
+    assert verify(capsys)[0] == 0
+    write_whole(path, text.replace(old.encode(), new.encode()))
+    code, out = verify(capsys)
+    assert code == 1
+    assert f"baselines/it/one.cost.json:{line}: " in out
+    assert said in out
+
+
+def test_a_trace_cost_goes_with_its_graph(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    write_whole(config.baselines / cost_path("it::one"), costs.dump("it::one", {"linux": Section(3, 0.02)}))
+    code, out = verify(capsys)
+    assert code == 1
+    assert "baselines/it/one.cost.json:1: is not tracked\n" in out  # as its graph is
+    (config.checks / "test_it.py").write_text(CHECKS.replace("test_one", "test_zero"))
+    Repository(config.root).git("rm", "--quiet", "baselines/it/one.graph")
+    Repository(config.root).git("add", "baselines")
+    assert "baselines/it/one.cost.json:1: there is no graph beside this trace cost\n" in verify(capsys)[1]
+
+
 def test_a_check_that_is_gone_and_one_that_is_new(
     config: Config, git: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -183,15 +222,27 @@ def test_an_ignored_baseline_is_in_no_commit(
 
 def test_work_that_is_not_in_the_commit_blocks_nothing(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
     """A new module and its baselines, neither tracked; and the baseline of a check whose code a hook has stashed."""
-    (config.checks / "test_later.py").write_text("def test_later(guard): ...\n")
+    (config.checks / "test_later.py").write_text("def test_later(guard): ...\ndef test_never(guard): ...\n")
     record(config, "later::later")
     record(config, "it::stashed")
     assert verify(capsys) == (
         0,
         (
-            'note: 2 untracked without a tracked check, such as "baselines/it/stashed.graph": not judged\n'
+            'note: 3 of checks that git does not track, such as "baselines/it/stashed.graph": not judged\n'
             "5 baselines verified, no faults\n"
         ),
+    )
+
+
+def test_a_baseline_is_committed_with_its_check(
+    config: Config, git: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (config.checks / "test_later.py").write_text("def test_later(guard): ...\n")
+    git.git("add", "--", Store(config).shown(record(config, "later::later")))
+    code, out = verify(capsys)
+    assert code == 1
+    assert out.startswith(
+        "checks/test_later.py:1: is not tracked, and baselines of its checks are\n  git add -- checks/test_later.py\n"
     )
 
 
@@ -245,10 +296,7 @@ def test_outside_git_the_rest_is_verified(config: Config, capsys: pytest.Capture
     (config.root / ".git").rename(config.root.parent / "away")
     assert verify(capsys) == (
         0,
-        (
-            "note: what is staged was not looked at: this is no git repository\n"
-            "3 baselines verified, no faults\n"
-        ),
+        ("note: what is staged was not looked at: this is no git repository\n3 baselines verified, no faults\n"),
     )
 
 
@@ -304,3 +352,10 @@ def test_nothing_but_the_standard_library_is_imported_and_nothing_is_written(con
 def snapshot(root: Path) -> dict[str, bytes]:
     files = (path for path in root.rglob("*") if path.is_file() and ".guard" not in path.parts)
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
+
+
+def test_the_project_s_own_baselines_are_right() -> None:
+    """What is staged, and whether a check in the making has a baseline, is the work of the day."""
+    found = audit(load(ROOT), {"CI": "true"})
+    assert found.baselines > 100
+    assert [fault for fault in found.faults if fault.kind not in ("unstaged", "missing")] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,10 +13,11 @@ from guard.cost.run.clock import clock_of, seconds
 from guard.cost.run.pair import pairs
 from guard.cost.run.quads import quads
 from guard.cost.run.setting import quiet
+from guard.drift.classify import changes
 from guard.ir.parser import parse_program
-from guard.ir.printer import print_program
+from guard.session.costs import cost_lines
 from guard.specs import MakeFx
-from guard.tracers.capture import Job, capture
+from tests.captures import Captures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,15 +40,6 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-class Captures:
-    def __init__(self, cache: Path) -> None:
-        self.cache = cache
-
-    def __call__(self, function: Callable[..., Any], *args: Any, mode: Any = "real") -> Program:
-        job = Job(MakeFx(tracing_mode=mode), function, args, {})
-        return parse_program(print_program(capture(job, check="a::b", cache=self.cache).program))
-
-
 @pytest.fixture
 def captured(cache: Path) -> Captures:
     return Captures(cache)
@@ -58,8 +51,8 @@ def one(baseline: Program, current: Program, count: int = 0) -> Paired:
 
 
 def test_swapped_operands_of_an_add_compute_the_same_and_of_a_sub_do_not(captured: Captures) -> None:
-    add = one(captured(lambda x, y: x + y, X, Y), captured(lambda x, y: y + x, X, Y))
-    sub = one(captured(lambda x, y: x - y, X, Y), captured(lambda x, y: y - x, X, Y))
+    add = one(captured(MakeFx(), lambda x, y: x + y, X, Y), captured(MakeFx(), lambda x, y: y + x, X, Y))
+    sub = one(captured(MakeFx(), lambda x, y: x - y, X, Y), captured(MakeFx(), lambda x, y: y - x, X, Y))
 
     assert (add.values, add.difference, add.problem) == ("same values", None, None)
     assert sub.values == "values differ"
@@ -68,35 +61,35 @@ def test_swapped_operands_of_an_add_compute_the_same_and_of_a_sub_do_not(capture
 
 
 def test_written_inputs_are_compared_and_put_back(captured: Captures) -> None:
-    double = captured(lambda x: (x.mul_(2), None)[1], X)
+    double = captured(MakeFx(), lambda x: (x.mul_(2), None)[1], X)
 
-    assert one(double, captured(lambda x: (x.add_(x), None)[1], X), 1).values == "same values"
-    found = one(double, captured(lambda x: (x.mul_(3), None)[1], X))
+    assert one(double, captured(MakeFx(), lambda x: (x.add_(x), None)[1], X), 1).values == "same values"
+    found = one(double, captured(MakeFx(), lambda x: (x.mul_(3), None)[1], X))
     assert str(found.difference).startswith("written inputs: [1] [0, 0]: wanted ")
     # 3 quads of up to 200 calls double their input each time: without putting it back the values would be infinite
-    inside = one(double, captured(lambda x: (x.mul_(2).clone(), None)[1], X), 3)
+    inside = one(double, captured(MakeFx(), lambda x: (x.mul_(2).clone(), None)[1], X), 3)
     assert inside.values == "same values"
 
 
 def test_an_output_that_a_later_run_overwrites_is_compared_as_it_was(captured: Captures) -> None:
-    found = one(captured(lambda x: x.add_(1), X), captured(lambda x: x.add_(2), X))
+    found = one(captured(MakeFx(), lambda x: x.add_(1), X), captured(MakeFx(), lambda x: x.add_(2), X))
 
     assert str(found.difference).startswith("output 0 [0, 0]: wanted ")
 
 
 def test_a_symbolic_graph_runs_at_sizes_that_both_allow(captured: Captures) -> None:
     x = torch.ones(6, 5)
-    was = captured(lambda x: x.view(x.shape[0] // 2, 2, x.shape[1]) + 1, x, mode="symbolic")
-    now = captured(lambda x: 1 + x.reshape(x.shape[0] // 2, 2, x.shape[1]), x, mode="symbolic")
+    was = captured(MakeFx(tracing_mode="symbolic"), lambda x: x.view(x.shape[0] // 2, 2, x.shape[1]) + 1, x)
+    now = captured(MakeFx(tracing_mode="symbolic"), lambda x: 1 + x.reshape(x.shape[0] // 2, 2, x.shape[1]), x)
 
     assert one(was, now).values == "same values"
 
 
 def test_random_numbers_that_differ_are_said_to_be_random(captured: Captures) -> None:
-    was = captured(lambda x: x + torch.rand(4, 4), X)
+    was = captured(MakeFx(), lambda x: x + torch.rand(4, 4), X)
 
     assert one(was, was).values == "same values"
-    drawn = one(was, captured(lambda x: x + torch.rand(4, 4) + torch.rand(4, 4), X))
+    drawn = one(was, captured(MakeFx(), lambda x: x + torch.rand(4, 4) + torch.rand(4, 4), X))
     assert "draws random numbers" in str(drawn.difference)
 
 
@@ -153,7 +146,7 @@ def test_a_graph_over_whole_dtensors_is_not_run_on_their_local_parts() -> None:
 
 
 def test_other_graphs_and_errors_are_not_comparable(captured: Captures) -> None:
-    good = captured(lambda x: x.sin(), X)
+    good = captured(MakeFx(), lambda x: x.sin(), X)
     failed = parse_program('guard-graph 1\ncheck a::b\ntracer t\nerror crash\nline "x"\nfingerprint 0123456789ab\n')
     empty = parse_program("guard-graph 1\ncheck a::b\ntracer t\nno graphs\n")
 
@@ -193,7 +186,7 @@ def test_a_tenth_more_work_is_caught_and_the_same_graph_is_not_slower(
     captured: Captures, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("guard.cost.run.pair.clock_of", lambda _: Work(1e-3))
-    baseline, more = captured(chain(0), X, Y), captured(chain(1), X, Y)
+    baseline, more = captured(MakeFx(), chain(0), X, Y), captured(MakeFx(), chain(1), X, Y)
 
     same = one(baseline, baseline, 9)
     found = one(baseline, more, 9)
@@ -202,9 +195,31 @@ def test_a_tenth_more_work_is_caught_and_the_same_graph_is_not_slower(
     assert found.ratio == pytest.approx((1.1, 20e-3, 22e-3, None))
 
 
+def test_planted_work_is_caught(captured: Captures) -> None:
+    weight, x = torch.ones(256, 64), torch.ones(8, 64)
+    plain = captured(MakeFx(), lambda x, w: (x @ w.t()).relu(), x, weight)
+    clone = captured(MakeFx(), lambda x, w: (x @ w.clone().t()).relu(), x, weight)
+    upcast = captured(MakeFx(), lambda x, w: (x.double() @ w.t().double()).float().relu(), x, weight)
+
+    more, where = cost_lines(plain, clone, changes(plain, clone))
+    assert more.startswith("costs more: bytes read +65,536, bytes written +65,536, peak live bytes +")
+    assert where.startswith("  at %0 aten.clone.default: read 65,536, written 65,536  ")
+    assert cost_lines(plain, upcast, changes(plain, upcast))[0].endswith("casts f32 -> f64 +2, casts f64 -> f32 +1")
+    assert one(plain, clone).values == "same values"
+
+
+def test_a_device_that_is_not_here_is_said(captured: Captures) -> None:
+    program = captured(MakeFx(), lambda x: x.sin(), X)
+    elsewhere = replace(program, graphs=(replace(program.graphs[0], device="cuda:0"),))
+    if torch.cuda.is_available():
+        pytest.skip("it is here")
+
+    assert one(elsewhere, elsewhere).problem == 'no run cost: no device "cuda:0" here'
+
+
 def test_small_graphs_are_report_only(captured: Captures, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("guard.cost.run.pair.clock_of", lambda _: Work(5e-6))
-    program = captured(lambda x: x.sin().cos().sin(), X)
+    program = captured(MakeFx(), lambda x: x.sin().cos().sin(), X)
 
     found = one(program, program, 9)
 

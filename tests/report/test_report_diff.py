@@ -52,7 +52,8 @@ def test_markdown_stays_text() -> None:
     assert "\n# t" not in outside
     fence = next(line for line in page.splitlines() if line.startswith("````"))
     assert (fence, page.count("\n````")) == ("````diff", 2)  # the block's own three backticks do not end it
-    assert markdown.code("a`b|c") == "``a`b\\|c``"
+    assert markdown.code("a`b|c") == "``a`b|c``"
+    assert markdown.cell("a`b|c") == "``a`b\\|c``"
     assert markdown.text("*a* | <b>") == "\\*a\\* \\| \\<b\\>"
     assert markdown.html("<a>\n") == "<code>&lt;a&gt;</code>"
 

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from guard.findings import KINDS, Counted, Finding, Outcome, Run
+from guard.findings import KINDS, Counted, Finding, Outcome, Run, Shard
+from guard.policy import Rule
 from guard.report.json import render
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "json.md"
@@ -15,12 +17,28 @@ DRIFT = Finding(
 COUNTED = Counted("holds", 1010, 1000)
 RUN = Run(
     (
-        Outcome("b::a", "checks/test_b.py::test_a", needs=("nested-isolation",), seconds=0.25, counted=COUNTED),
-        Outcome("a::b", "checks/test_a.py::test_b", (DRIFT,), pending=".guard/pending/a/b.graph"),
+        Outcome(
+            "b::a",
+            "checks/test_b.py::test_a",
+            needs=("nested-isolation",),
+            seconds=0.25,
+            counted=COUNTED,
+            policy=(Rule("order", "ignore", reason="why"),),
+        ),
+        Outcome(
+            "a::b",
+            "checks/test_a.py::test_b",
+            (DRIFT,),
+            pending=".guard/pending/a/b.graph",
+            source="checks/test_a.py:2",
+        ),
     ),
     seconds=1.23456,
     collected=2,
     environment={"torch": "2.13.0", "device": "cpu"},
+    shard=Shard(1, 2, complete=True),
+    known=("a::b",),
+    selected=("a::b",),
 )
 
 
@@ -37,12 +55,19 @@ def test_the_whole_record() -> None:
         "interrupted": False,
         "seconds": 1.235,
         "environment": {"device": "cpu", "torch": "2.13.0"},
+        "commit": "",
         "notes": [],
+        "shard": {"number": 1, "of": 2, "durations": "", "complete": True, "left_out": []},
+        "known": ["a::b"],
+        "selected": ["a::b"],
         "outcomes": [
             {
                 "check": "a::b",
                 "nodeid": "checks/test_a.py::test_b",
                 "status": "drift",
+                "source": "checks/test_a.py:2",
+                "device": "",
+                "policy": [],
                 "findings": [
                     {
                         "kind": "drift",
@@ -71,6 +96,9 @@ def test_the_whole_record() -> None:
                 "check": "b::a",
                 "nodeid": "checks/test_b.py::test_a",
                 "status": "holds",
+                "source": "",
+                "device": "",
+                "policy": [{"kind": "order", "action": "ignore", "by": "", "reason": "why"}],
                 "findings": [],
                 "warned": [],
                 "ignored": [],
@@ -86,9 +114,8 @@ def test_the_whole_record() -> None:
 
 
 def test_the_same_run_gives_the_same_bytes_in_any_order() -> None:
-    swapped = Run(
-        tuple(reversed(RUN.outcomes)), seconds=1.23456, collected=2, environment={"device": "cpu", "torch": "2.13.0"}
-    )
+    turned = {"device": "cpu", "torch": "2.13.0"}
+    swapped = replace(RUN, outcomes=tuple(reversed(RUN.outcomes)), environment=turned)
     assert render(swapped) == render(RUN)
     assert list(json.loads(render(RUN)))[:3] == ["schema", "exit_code", "counts"]
 

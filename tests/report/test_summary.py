@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from guard.findings import HOLDS, KINDS, SKIPPED, Finding, Outcome, Run
+from guard.findings import HOLDS, KINDS, SKIPPED, UNCHANGED, Finding, Outcome, Run, Shard
 from guard.report.summary import NOUNS, counts, duration, summary
 
 
@@ -20,21 +20,23 @@ def test_one_of_each() -> None:
     everything = [one for kind in (SKIPPED, *reversed(KINDS)) for one in outcomes(kind, 1)]
     line = summary(Run((*everything, *outcomes(HOLDS, 1, needs=("x",))), seconds=1))
     assert line == (
-        "1 holds (1 needs a fix), 1 internal error, 1 import error, 1 refused, 1 crash, 1 timeout, 1 unreadable, "
-        "1 error, 1 drift, 1 costs more to trace, 1 works now, 1 needs a fix, 1 missing, 1 orphan, 1 empty, 1 failed, 1 skipped in 1.0 s"
+        "1 holds (1 needs a fix), 1 internal error, 1 import error, 1 report not right, 1 refused, 1 crash, "
+        "1 timeout, 1 unreadable, 1 error, 1 drift, 1 costs more to trace, 1 works now, "
+        "1 needs a fix, 1 missing, 1 orphan, 1 empty, 1 failed, 1 skipped in 1.0 s"
     )
 
 
 def test_several_of_each() -> None:
     everything = tuple(one for kind in (*KINDS, SKIPPED) for one in outcomes(kind, 2))
     assert summary(Run(everything, seconds=1)) == (
-        "2 internal errors, 2 import errors, 2 refused, 2 crashes, 2 timeouts, 2 unreadable, "
-        "2 errors, 2 drifts, 2 cost more to trace, 2 work now, 2 need a fix, 2 missing, 2 orphans, 2 empty, 2 failed, 2 skipped in 1.0 s"
+        "2 internal errors, 2 import errors, 2 reports not right, 2 refused, 2 crashes, "
+        "2 timeouts, 2 unreadable, 2 errors, 2 drifts, 2 cost more to trace, 2 work now, "
+        "2 need a fix, 2 missing, 2 orphans, 2 empty, 2 failed, 2 skipped in 1.0 s"
     )
 
 
 def test_every_status_has_its_nouns_and_its_place() -> None:
-    assert list(NOUNS) == [HOLDS, *KINDS, SKIPPED]
+    assert list(NOUNS) == [HOLDS, UNCHANGED, *KINDS, SKIPPED]
 
 
 def test_a_fix_that_did_not_make_it_hold_is_not_counted() -> None:
@@ -45,6 +47,17 @@ def test_nothing_and_interrupted() -> None:
     assert summary(Run()) == "nothing was checked in 0.0 s"
     assert summary(Run(outcomes(SKIPPED, 3), seconds=2)) == "nothing was checked: 3 skipped in 2.0 s"
     assert summary(Run(outcomes(HOLDS, 3), seconds=2, interrupted=True)) == "interrupted: 3 hold in 2.0 s"
+
+
+def test_what_did_not_run_is_said_to_be_unchanged() -> None:
+    still = Outcome("a::b", "n", needs=("x",), unchanged=True)
+    line = summary(Run((still, *outcomes(HOLDS, 2), Outcome("a::c", "n", skipped="why", unchanged=True))))
+    assert line == "2 hold (1 needs a fix), 1 unchanged since it last held, 1 skipped in 0.0 s"
+
+
+def test_a_shard_says_which_it_is_and_may_be_empty() -> None:
+    assert summary(Run(outcomes(HOLDS, 3), shard=Shard(2, 8), seconds=2)) == "shard 2 of 8: 3 hold in 2.0 s"
+    assert summary(Run(shard=Shard(2, 8), seconds=2)) == "shard 2 of 8: nothing in it in 2.0 s"
 
 
 def test_counts_leave_zeros_out_in_order() -> None:

@@ -40,4 +40,4 @@ def test_a_gpu_job_requires_its_device() -> None:
     action = (ROOT / "action.yml").read_text(encoding="utf-8")
 
     assert "device: cuda" in JOBS["gpu"]
-    assert '[[ "${DEVICE}" == cpu ]] || arguments+=(--require-device "${DEVICE%%:*}")' in action
+    assert '[[ "${DEVICE}" == cpu ]] || arguments+=("--require-device=${DEVICE%%:*}")' in action

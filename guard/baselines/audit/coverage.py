@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.baselines.audit.fault import Fault
 from guard.baselines.audit.module import Defined, stripped
 from guard.baselines.audit.texts import function_of
-from guard.baselines.names import module_of, quoted, short_id
+from guard.baselines.names import COST_SUFFIX, SUFFIX, module_of, quoted, short_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,33 +28,48 @@ class Held(NamedTuple):
     """Relative to the project's root."""
 
 
-def homes(tree: Tree, held: Iterable[Held]) -> Iterator[tuple[Held, str | None, str]]:
-    """Yield each baseline, the path of the module that has its function, None for none, and why there is none.
+class Home(NamedTuple):
+    """Where a baseline's check is."""
 
-    The path is "" where the module does not parse: nobody knows what it has.
-    """
+    held: Held
+    module: str | None
+    """Path of the module that has its function; "" where that does not parse, None where there is none."""
+    why: str = ""
+    """Why there is none."""
+
+
+def homes(tree: Tree, held: Iterable[Held]) -> Iterator[Home]:
+    """Find the check of each baseline."""
     for module, group in groupby(sorted(held), lambda one: function_of(one.check)[0]):
         found = tree.module(module)
         if found is None:
-            yield from ((one, None, f"its module {module} is gone") for one in group)
+            yield from (Home(one, None, f"its module {module} is gone") for one in group)
             continue
         path, source = found
         defined = Defined(source)
         for one in group:
             function = function_of(one.check)[1]
             if source.problem is not None:
-                yield one, "", ""
+                yield Home(one, "")
             elif defined.has(function):
-                yield one, path, ""
+                yield Home(one, path)
             else:
-                yield one, None, f'"{path}" has no {function}'
+                yield Home(one, None, f'"{path}" has no {function}')
 
 
-def orphans(tree: Tree, held: Iterable[Held]) -> Iterator[Fault]:
+def orphans(found: Iterable[Home]) -> Iterator[Fault]:
     """Yield the baselines whose function is gone; one that may come from elsewhere is not."""
-    for (check, path), found, why in homes(tree, held):
-        if found is None:
+    for (check, path), module, why in found:
+        if module is None:
             yield Fault(path, 2, "orphan", f"{quoted(check)} has no check: {why}", f"git rm -- {shlex.quote(path)}")
+
+
+def alone(paths: Iterable[str]) -> Iterator[Fault]:
+    """Yield the costs whose graph is gone: nothing compares them."""
+    there = frozenset(paths)
+    for path in sorted(there):
+        if path.endswith(COST_SUFFIX) and path.removesuffix(COST_SUFFIX) + SUFFIX not in there:
+            yield Fault(path, 1, "orphan", "there is no graph beside this trace cost", f"git rm -- {shlex.quote(path)}")
 
 
 def missing(tree: Tree, held: Sequence[Held], prefix: str) -> Iterator[Fault]:

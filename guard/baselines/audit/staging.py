@@ -11,7 +11,7 @@ from guard.baselines.audit.fault import Fault
 from guard.baselines.git import GitError, git
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from guard.config import Config
 
@@ -30,13 +30,19 @@ class Staging(NamedTuple):
 
     files: Mapping[str, str]
     """Path below ``baselines/`` -> tag."""
-    state: tuple[str, ...]
+    state: tuple[str, ...] = ()
     """Tracked files of guard's own state."""
+    sources: frozenset[str] | None = None
+    """Tracked files below the checks' root; None where nobody knows."""
 
     @property
     def untracked(self) -> frozenset[str]:
         """Files of ``baselines/`` that no commit has had."""
         return frozenset(path for path, tag in self.files.items() if tag == _OTHER)
+
+    def tracks(self, source: str) -> bool:
+        """Tell whether a check module is in the index, as far as anybody knows."""
+        return self.sources is None or source in self.sources
 
 
 def read_staging(config: Config, environ: Mapping[str, str]) -> Staging:
@@ -59,16 +65,10 @@ def read_staging(config: Config, environ: Mapping[str, str]) -> Staging:
     for tag, _, path in rows:
         if tag in _SAID and files.get(path) != _REMOVED:
             files[path] = tag
-    tracked = git(config.root, "ls-files", "-z", "--", state, index=index)
-    return Staging(files, tuple(os.fsdecode(row) for row in tracked.split(b"\0") if row))
-
-
-def tracked(config: Config, environ: Mapping[str, str], paths: Sequence[str]) -> frozenset[str]:
-    """Return those of some files that git tracks."""
-    if not paths:  # without one, all of them are meant
-        return frozenset()
-    asked = git(config.root, "ls-files", "-z", "--", *paths, index=_index(config, environ))
-    return frozenset(os.fsdecode(row) for row in asked.split(b"\0") if row)
+    tracked = git(config.root, "ls-files", "-z", "--", state, config.checks_prefix, index=index)
+    names = tuple(os.fsdecode(row) for row in tracked.split(b"\0") if row)
+    own = tuple(name for name in names if name.startswith(f"{state}/"))
+    return Staging(files, own, frozenset(names).difference(own))
 
 
 def staging_faults(staging: Staging, ours: Callable[[str], bool], claimed: frozenset[str]) -> Iterator[Fault]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from itertools import zip_longest
-from unicodedata import normalize
 
+from guard.baselines.audit.beside import beside, difference, misplaced
 from guard.baselines.audit.fault import Fault
 from guard.baselines.names import SUFFIX, check_of, quoted, relative_path
-from guard.errors import GraphSyntaxError, GuardError
+from guard.errors import GraphSyntaxError
 
 _CONFLICT = re.compile(rb"^(?:<{7}|={7}|>{7}|\|{7})(?: |\r?$)", re.MULTILINE)
 _CHECK = b"check "
-SHOWN = 60
 
 
 class Texts:
@@ -37,7 +35,7 @@ class Texts:
             return (Fault(shown, line, "conflict", problem, _again(relative, shown)),)
         if relative.endswith(SUFFIX):
             return self._graph(relative, data, shown)
-        return _beside(relative, data, shown)
+        return beside(relative, data, shown)
 
     def _graph(self, relative: str, data: bytes, shown: str) -> tuple[Fault, ...]:
         """Judge a graph; ``print_program(parse_program(text)) == text`` wherever it finds nothing."""
@@ -47,7 +45,7 @@ class Texts:
             if fault is not None:
                 return (fault,)
             self._right.add(body)
-        return _place(relative, check, shown)
+        return misplaced(relative, check, relative_path(check), shown)
 
 
 def split(data: bytes) -> tuple[str, bytes]:
@@ -79,41 +77,8 @@ def _spelling(relative: str, data: bytes, shown: str) -> Fault | None:
     text, wanted = data.replace(b"\r\n", b"\n"), print_program(program).encode()
     if text == wanted:
         return None
-    rows = zip_longest(text.splitlines(keepends=True), wanted.splitlines(keepends=True), fillvalue=b"")
-    line, (got, want) = next((at, pair) for at, pair in enumerate(rows, 1) if pair[0] != pair[1])
-    problem = f"not as guard prints it: wanted {_short(want)}, got {_short(got)}"
+    line, problem = difference(text, wanted)
     return Fault(shown, line, "spelling", problem, f"rm -- {shlex.quote(shown)} && {_again(relative, shown)}")
-
-
-def _short(line: bytes) -> str:
-    text = line.decode(errors="backslashreplace")
-    return ascii(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
-
-
-def _place(relative: str, check: str, shown: str) -> tuple[Fault, ...]:
-    wanted = relative_path(check)
-    if normalize("NFC", relative) == wanted:
-        return ()
-    home = f"{shown[: -len(relative)]}{wanted}"
-    problem = f'holds check {quoted(check)}, whose file is "{home}"'
-    return (Fault(shown, 2, "place", problem, f"git mv -- {shlex.quote(shown)} {shlex.quote(home)}"),)
-
-
-def _beside(relative: str, data: bytes, shown: str) -> tuple[Fault, ...]:
-    """Judge what lies beside the graphs; a file that is none of guard's is nobody's business."""
-    from guard import environment
-    from guard.baselines import reasons
-
-    restore = f"git checkout HEAD -- {shlex.quote(shown)}"
-    if relative == environment.FILE and environment.parse(data.decode(errors="replace")) is None:
-        return (Fault(shown, 1, "unreadable", "not what guard accept writes", restore),)
-    if relative == reasons.FILE:
-        try:
-            reasons.parse(data, shown)
-        except GuardError as error:
-            problem = error.problem.removeprefix(f'"{shown}" ')
-            return (Fault(shown, 1, "unreadable", problem, restore),)
-    return ()
 
 
 def _again(relative: str, shown: str) -> str:

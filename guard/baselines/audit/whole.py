@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.baselines import reasons
 from guard.baselines.audit.cache import Cache
-from guard.baselines.audit.coverage import Held, homes, missing, orphans
+from guard.baselines.audit.committed import Committed
+from guard.baselines.audit.coverage import Held, alone
 from guard.baselines.audit.folder import read_folder
-from guard.baselines.audit.staging import Staging, read_staging, staging_faults, tracked
+from guard.baselines.audit.staging import Staging, read_staging
 from guard.baselines.audit.texts import Texts, split
 from guard.baselines.audit.tree import Tree
 from guard.baselines.git import GitError
-from guard.baselines.names import SUFFIX, check_of, quoted
+from guard.baselines.names import SUFFIX, check_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from guard.baselines.audit.folder import Found
     from guard.config import Config
 
-ENVIRONMENT = "environment.toml"  # guard.environment asks package metadata as it is imported: 10 ms
-COST = ".cost.json"
 NOT_CI = ("", "0", "false", "no", "off")
 
 
@@ -46,54 +44,20 @@ def audit(config: Config, environ: Mapping[str, str]) -> Audit:
     try:
         staging = read_staging(config, environ)
     except GitError as error:
-        staging = Staging({}, ())
+        staging = Staging({})
         why = "this is no git repository" if "not a git repository" in error.problem else error.problem
         notes.append(f"what is staged was not looked at: {why}")
     # a cache that somebody committed may call anything right, and CI starts from none
     in_ci = environ.get("CI", "").lower() not in NOT_CI
     cache = Cache(config.state, trusted=not in_ci and not staging.state)
     found = read_folder(config.baselines, _folder(config))
-    look = _Look(config, Tree(config, cache), _held(config, found), staging)
-    faults = [*_texts(config, cache, found), *look.coverage(), *look.staged(environ)]
+    held = _held(config, found)
+    committed = Committed(config, Tree(config, cache), held, staging)
+    faults = [*_texts(config, cache, found), *committed.faults()]
+    faults += alone(f"{_folder(config)}/{path}" for path, _ in found)
     cache.write()
-    notes += (*look.notes, *_waiting(config))
-    return Audit(tuple(sorted(set(faults))), tuple(notes), len(look.held))
-
-
-class _Look:
-    """Baselines, check modules and index, held against each other."""
-
-    def __init__(self, config: Config, tree: Tree, held: Sequence[Held], staging: Staging) -> None:
-        self.config, self.tree, self.held, self.staging = config, tree, held, staging
-        self.notes: tuple[str, ...] = ()
-
-    def coverage(self) -> Iterator[Fault]:
-        """Yield orphans and missing baselines; an untracked orphan is of work that is not in this commit."""
-        untracked = self.staging.untracked
-        yield from orphans(self.tree, [one for one in self.held if one.path not in untracked])
-        yield from missing(self.tree, self.held, self.config.checks_prefix)
-
-    def staged(self, environ: Mapping[str, str]) -> Iterator[Fault]:
-        """Yield what git would leave out of a commit."""
-        claimed = self._claimed(environ)
-        left = tuple(path for path in sorted(self.staging.untracked) if _is_ours(path) and path not in claimed)
-        if left:
-            self.notes = (f"{len(left)} untracked without a tracked check, such as {quoted(left[0])}: not judged",)
-        yield from staging_faults(self.staging, _is_ours, claimed)
-
-    def _claimed(self, environ: Mapping[str, str]) -> frozenset[str]:
-        """Return the untracked files that belong to checks that git tracks."""
-        untracked = self.staging.untracked
-        if not untracked:
-            return frozenset()
-        new = [one for one in self.held if one.path in untracked]
-        modules = {one.path: module for one, module, _ in homes(self.tree, new) if module}
-        known = tracked(self.config, environ, sorted(set(modules.values())))
-        graphs = {path for path, module in modules.items() if module in known}
-        recorded = graphs | {one.path for one in self.held if one.path not in untracked}
-        beside = {path for path in untracked if _graph_of(path) in recorded}
-        shared = {f"{_folder(self.config)}/{name}" for name in (ENVIRONMENT, reasons.FILE)} if recorded else set()
-        return frozenset(graphs | beside | (shared & untracked))
+    notes += (*committed.notes(), *_waiting(config))
+    return Audit(tuple(sorted(set(faults))), tuple(notes), len(held))
 
 
 def _texts(config: Config, cache: Cache, found: Sequence[Found]) -> Iterator[Fault]:
@@ -112,16 +76,6 @@ def _held(config: Config, found: Sequence[Found]) -> tuple[Held, ...]:
 def _folder(config: Config) -> str:
     """Return ``baselines`` as messages print it."""
     return config.baselines.relative_to(config.root).as_posix()
-
-
-def _is_ours(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return path.endswith((SUFFIX, COST)) or name in (ENVIRONMENT, reasons.FILE)
-
-
-def _graph_of(path: str) -> str | None:
-    """Return the graph that a file of costs lies beside."""
-    return f"{path[: -len(COST)]}{SUFFIX}" if path.endswith(COST) else None
 
 
 def _waiting(config: Config) -> tuple[str, ...]:

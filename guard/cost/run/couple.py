@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
 from guard.cost.paired import Paired
+from guard.cost.run.kernels import kernels_of
 from guard.cost.run.side import Side, namespaces_of
 from guard.ir.printer import print_node
 from guard.ir.rebuild.build import Source
@@ -48,8 +50,17 @@ class Couple:
 
     @property
     def nodes(self) -> int:
-        """Of the larger graph."""
-        return max(len(self.baseline.graph.nodes), len(self.current.graph.nodes))
+        """Of current's graph."""
+        return len(self.current.graph.nodes)
+
+    def kernels(self) -> tuple[int, int] | None:
+        """Kernels that one call of each launches on a CUDA device."""
+        device, found = self.current.graph.device, []
+        for side in (self.baseline, self.current):
+            self.state.restore()
+            found.append(kernels_of(partial(side.run, self.inputs), device))
+        was, now = found
+        return None if was is None or now is None else (was, now)
 
     def warm_up(self) -> None:
         """Run both until what they allocate is there."""

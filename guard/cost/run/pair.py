@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -39,6 +40,7 @@ def _timed(both: Couple, count: int) -> Paired:
         with torch.no_grad():
             clock = clock_of(left.graph.device)
             found = quads(lambda: left.module(*inputs), lambda: right.module(*inputs), count, clock, both.state.restore)
+        kernels = both.kernels()
     except Exception as error:  # noqa: BLE001 - why_not has the reason
         return why_not(both.name, error)
-    return Paired(both.name, values=said.values, difference=said.difference, ratio=measured(found, both.nodes))
+    return replace(said, ratio=measured(found, both.nodes), kernels=kernels)

@@ -1,4 +1,4 @@
-"""How torch runs while a pair is measured: one thread, and its warnings are not the user's."""
+"""How torch runs while graphs are measured: one thread, no modes, and its warnings are not the user's."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import warnings
 from typing import TYPE_CHECKING
 
 import torch
+
+from guard.tracers.state import modes_off, preserved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,3 +25,12 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         torch.set_num_threads(threads)
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Have graphs run as in a process of their own, whatever a test has set; it finds all of that again."""
+    with preserved(alone, (), {}), modes_off(), quiet(), contextlib.ExitStack() as stack:
+        for device in ("cpu", *(("cuda",) if torch.cuda.is_available() else ())):
+            stack.enter_context(torch.autocast(device, enabled=False))
+        yield

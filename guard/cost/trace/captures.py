@@ -52,8 +52,10 @@ def warm(job: Job, *, fixes: str, cache: Path | None, by: Callable[[Callable[[],
         return _run(job, by)
 
 
-def settled(take: Callable[[], Counted], most: int = EXTRA) -> tuple[Counted, int]:
+def settled(take: Callable[[], Counted], known: int | None = None, most: int = EXTRA) -> tuple[Counted, int]:
     """Take counts until two in a row are equal; return the last, and how many were taken.
+
+    ``known`` is a count that stood in another process: the first of these that equals it stands, too.
 
     Raises:
         UncountedError: they were not, in ``most`` captures.
@@ -62,7 +64,7 @@ def settled(take: Callable[[], Counted], most: int = EXTRA) -> tuple[Counted, in
     for number in range(1, most + 1):
         found = take()
         seen.append(found.tally.calls)
-        if seen[-2:-1] == seen[-1:]:
+        if seen[-1] == known or seen[-2:-1] == seen[-1:]:
             return found, number
     raise UncountedError(f"no two counts in a row are equal in {most} captures: {seen[-2]:,}, then {seen[-1]:,} calls")
 

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 
 def trace_cost(
-    job: Job, *, fixes: str = "on", cache: Path | None = None, sizes: Sizes | None = None
+    job: Job,
+    *,
+    fixes: str = "on",
+    cache: Path | None = None,
+    sizes: Sizes | None = None,
+    known: int | None = None,
 ) -> TraceCost | str:
     """Count what tracing the job does, in at most four more captures; text is why there is no count.
 
@@ -31,14 +36,22 @@ def trace_cost(
         fixes: "on" or "off", as that capture was.
         cache: keeps the probes' answers.
         sizes: where given, the growth is counted too, in six captures of their own.
+        known: calls that were accepted here before: one capture that makes as many is enough.
     """
-    return unfit() or cost(job, fixes=fixes, cache=cache, sizes=sizes)
+    return unfit() or cost(job, fixes=fixes, cache=cache, sizes=sizes, known=known)
 
 
-def cost(job: Job, *, fixes: str = "on", cache: Path | None = None, sizes: Sizes | None = None) -> TraceCost | str:
+def cost(
+    job: Job,
+    *,
+    fixes: str = "on",
+    cache: Path | None = None,
+    sizes: Sizes | None = None,
+    known: int | None = None,
+) -> TraceCost | str:
     """Count, fit or not."""
     try:
-        found, taken = settled(lambda: counted(job, fixes=fixes, cache=cache))
+        found, taken = settled(lambda: counted(job, fixes=fixes, cache=cache), known)
         grown = None
         if sizes is not None:
             grown = growth(sizes, job.spec, lambda at: counted(at, fixes=fixes, cache=cache).tally.calls)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import torch
+
+from guard.cost.pmu import has_pmu
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 NONE = 2**64 - 1
 """What torch's counter gives without a PMU."""
-_DEVICES = Path("/sys/bus/event_source/devices")
 _WORK = 20_000
 
 
@@ -53,14 +53,6 @@ def available() -> Counter | None:
     Torch's writes a line on standard error where the kernel knows no PMU: it is not asked there.
     """
     counter: Counter | None = getattr(torch._C, "_instruction_counter", None)
-    if counter is None or not _has_pmu(_DEVICES):
+    if counter is None or not has_pmu():
         return None
     return counter if works(counter) else None
-
-
-def _has_pmu(devices: Path) -> bool:
-    """Look for ``cpu``, ``cpu_core`` or ``armv8_pmuv3_0`` among the kernel's event sources."""
-    try:
-        return any(path.name.startswith(("cpu", "armv")) for path in devices.iterdir())
-    except OSError:
-        return False

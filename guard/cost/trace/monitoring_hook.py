@@ -26,11 +26,12 @@ def count(run: Callable[[], object], monitoring: Any = None) -> Tally | None:
     if tool is None:
         return None
     tally = Tally()
-    callbacks = Watch(tally).callbacks(monitoring.events)
+    callbacks = Watch(tally, monitoring.DISABLE).callbacks(monitoring.events)
     monitoring.use_tool_id(tool, "guard")
     try:
         for event, callback in callbacks.items():
             monitoring.register_callback(tool, event, callback)
+        monitoring.restart_events()  # what an earlier count had disabled
         monitoring.set_events(tool, sum(callbacks))
         run()
     finally:
@@ -44,7 +45,8 @@ def count(run: Callable[[], object], monitoring: Any = None) -> Tally | None:
 class Watch:
     """What happens at each event."""
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: Tally, disable: object) -> None:
+        self._disable = disable
         self._entries, self._c_calls, self._codes = tally.entries, tally.c_calls, tally.codes
         self._thread = get_ident()  # events come from every thread
         self._inside: int | None = None
@@ -52,11 +54,16 @@ class Watch:
         self._depth = 0
         """How many of its own frames are open."""
 
-    def callbacks(self, events: Any) -> dict[int, Callable[..., None]]:
+    def callbacks(self, events: Any) -> dict[int, Callable[..., object]]:
         """Return a callback for each event that is needed."""
         entries = (events.PY_START, events.PY_RESUME, events.PY_THROW)
-        exits = (events.PY_RETURN, events.PY_YIELD, events.PY_UNWIND)
-        return {**dict.fromkeys(entries, self.entered), events.CALL: self.called, **dict.fromkeys(exits, self.left)}
+        exits = (events.PY_RETURN, events.PY_YIELD)
+        return {
+            **dict.fromkeys(entries, self.entered),
+            events.CALL: self.called,
+            **dict.fromkeys(exits, self.left),
+            events.PY_UNWIND: self.unwound,
+        }
 
     def entered(self, code: CodeType, _offset: int, *_rest: Any) -> None:
         """Count a frame that starts or goes on."""
@@ -89,8 +96,18 @@ class Watch:
             self._c_calls[key] = 1
             self._codes[key] = code
 
-    def left(self, code: CodeType, _offset: int, *_rest: Any) -> None:
-        """Go on counting when the frame that is not counted has ended."""
+    def left(self, code: CodeType, _offset: int, _value: object) -> object:
+        """Go on counting when the frame that is not counted has ended; where others end is not asked for again."""
+        if id(code) in self._entries:
+            return self._disable
+        self._ended(code)
+        return None
+
+    def unwound(self, code: CodeType, _offset: int, _error: object) -> None:
+        """Do the same where it raised; this event cannot be disabled."""
+        self._ended(code)
+
+    def _ended(self, code: CodeType) -> None:
         if id(code) == self._inside and get_ident() == self._thread:
             self._depth -= 1
             if not self._depth:

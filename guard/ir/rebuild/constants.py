@@ -63,8 +63,10 @@ def _known(digest: str, wanted: TensorType, device: str, known: Mapping[str, tor
 
 def _inline(value: Any, wanted: TensorType, device: str) -> torch.Tensor:
     leaves = list(_leaves(value))
-    if len(leaves) > INLINE or not all(type(leaf) in {int, float, bool, complex} for leaf in leaves):
-        raise RefusedError(f"wanted numbers of a constant, at most {INLINE} of them")
+    others = [leaf for leaf in leaves if type(leaf) not in {int, float, bool, complex}]
+    if len(leaves) > INLINE or others:
+        got = repr(others[0])[:100] if others else str(len(leaves))
+        raise RefusedError(f"wanted numbers of a constant, at most {INLINE} of them, got {got}")
     try:
         made = torch.tensor(value, dtype=dtype_of(wanted.dtype), device=device_of(wanted.device or device))
     except (RuntimeError, TypeError, ValueError) as error:
