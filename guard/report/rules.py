@@ -18,6 +18,7 @@ _KINDS = {
     "timeout": "the check did not end",
     "unreadable": "the baseline does not parse",
     "error": "the capture started to fail, or fails differently",
+    "unfaithful": "the captured graph does not compute what the program computes",
     "drift": "baseline and current differ",
     "trace-cost": "tracing does more than was accepted",
     "works": "the baseline is an error, and the capture now works",

@@ -37,8 +37,8 @@ class Region:
 
     inputs: list[Placeholder]
     outputs: list[Returned]
-    key: tuple[Any, ...] = ()
-    """What Dynamo captured, as text, and the types of its inputs."""
+    given: tuple[torch.fx.GraphModule, Sequence[Any]] | None = None
+    """What Dynamo captured, and its example inputs."""
     call: Callable[..., Any] | None = None
     """What AOTAutograd made of it."""
     metadata: AotMetadata = field(default_factory=AotMetadata)
@@ -59,12 +59,10 @@ class Regions:
 
     def backend(self, module: torch.fx.GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
         """Hand the region to AOTAutograd with compilers that keep each graph and run it as it is."""
-        key = (module.code, *map(_type, example_inputs))
-        known = (region.call for region in self._known if region.key == key) if _is_static(example_inputs) else ()
-        call = next((found for found in known if found is not None), None)
+        call = _same(self._known, module, example_inputs) if self._known else None
         if call is not None:
             return call
-        region = Region(_inputs(module, example_inputs, self._positional), _outputs(module), key)
+        region = Region(_inputs(module, example_inputs, self._positional), _outputs(module), (module, example_inputs))
         self.found.append(region)
         compiled = aot_autograd(
             fw_compiler=self._keeping(region, "forward"),
@@ -165,6 +163,17 @@ def _outputs(module: torch.fx.GraphModule) -> list[Returned]:
     node = next(iter(reversed(module.graph.nodes)))
     leaves = node.args[0] if isinstance(node.args[0], (tuple, list)) else (node.args[0],)
     return [_returned(leaf.meta.get("example_value")) if hasattr(leaf, "meta") else Returned() for leaf in leaves]
+
+
+def _same(
+    known: Sequence[Region], module: torch.fx.GraphModule, example_inputs: Sequence[Any]
+) -> Callable[..., Any] | None:
+    """What was made of the same graph for inputs of the same types; None where there is none, or a size is a symbol."""
+    if not _is_static(example_inputs):
+        return None
+    key = (module.code, *map(_type, example_inputs))
+    pairs = ((region, *region.given) for region in known if region.given is not None)
+    return next((r.call for r, graph, inputs in pairs if (graph.code, *map(_type, inputs)) == key), None)
 
 
 def _is_static(values: Sequence[Any]) -> bool:
