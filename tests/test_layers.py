@@ -21,7 +21,7 @@ FLOORS = (
     ("session",),
     ("report",),
     ("verdict",),
-    ("drift", "cost"),
+    ("drift", "cost", "alarms"),
     ("replay",),
     ("tracers",),
     ("freshness",),

@@ -35,6 +35,12 @@ def replay(job: Job, captured: Captured, asked: Replay, *, fixes: str = "on", ca
         cache: of the probes' answers.
     """
     assert captured.traced is not None  # noqa: S101 - a capture that failed is not replayed
+    if captured.left is not None:
+        name, kind = captured.left
+        line = f"wanted a Tensor, got a {kind}: the program meets it when it is called again"
+        return Replayed(
+            "unfaithful", reason=f'module attribute "{name}" after tracing differs from eager', lines=(line,)
+        )
     traced, graphs = captured.traced, captured.program.graphs
     graph = graphs[0] if graphs else None
     with _in_force(job, fixes, cache):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-from guard.replay.noted import has_data, inner_tensors
+from guard.tracers.data import has_data, inner_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from guard.replay.refusal import UnreplayedError
+from guard.tracers.data import has_data, inner_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,29 +59,10 @@ def note(value: Any, *, requires_grad: bool | None = None) -> Noted:
     return Noted(value.detach().clone(), "", flag, shape, _stride(value))
 
 
-def inner_tensors(value: Any) -> dict[str, torch.Tensor]:
-    """The inner tensors of a wrapper subclass by attribute; an opaque part is a DeviceMesh (torch >= 2.13)."""
-    names, _ = value.__tensor_flatten__()
-    parts = {name: getattr(value, name) for name in names}
-    return {name: part for name, part in parts.items() if isinstance(part, torch.Tensor)}
-
-
 def placements_of(value: Any) -> str:
     """Placements of a DTensor as text, "" for what has none."""
     placements = getattr(value, "placements", None)
     return "" if placements is None else ", ".join(map(str, placements))
-
-
-def has_data(value: torch.Tensor) -> bool:
-    """Whether a tensor's values can be read."""
-    if is_traceable_wrapper_subclass(value):
-        return all(has_data(part) for part in inner_tensors(value).values())
-    return not (
-        isinstance(value, FakeTensor)
-        or value.is_meta
-        or torch._is_functional_tensor(value)
-        or torch._C._functorch.is_functorch_wrapped_tensor(value)
-    )
 
 
 def storage_of(value: Any) -> int | None:

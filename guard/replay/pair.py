@@ -16,8 +16,8 @@ from guard.replay.differ import Tolerance
 from guard.replay.forward import Request
 from guard.replay.isolation import Isolation
 from guard.replay.named import inputs_of, state_of
-from guard.replay.noted import has_data
 from guard.replay.refusal import UnreplayedError, first_line
+from guard.tracers.data import has_data
 from guard.tracers.state.modes import modes_off
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from torch.utils import _pytree as pytree
 
 from guard.replay import forward
 from guard.replay.joint import Joint
-from guard.replay.noted import has_data
 from guard.replay.ranks import COLLECTIVES
 from guard.replay.refusal import UnreplayedError
 from guard.specs import AotJoint, Compile, MakeFx
 from guard.tracers import compile as compile_
+from guard.tracers.data import has_data
 from guard.tracers.make_fx import module_state
 from guard.tracers.state.modes import modes_off
 

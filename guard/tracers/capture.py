@@ -24,6 +24,7 @@ from guard.tracers.errors import classify, is_capture_error
 from guard.tracers.errors.partial import partial_graph
 from guard.tracers.errors.places import is_user
 from guard.tracers.fixes.table import Applied, applied
+from guard.tracers.leftovers import leftover
 from guard.tracers.parameters import lifted
 from guard.tracers.state import modes_off, preserved
 from guard.tracers.traced import Traced
@@ -55,6 +56,8 @@ class Captured:
     """Those that the text has the digest of, by it."""
     traced: Traced | None = None
     """The fx graphs themselves, to be run; None where the capture failed."""
+    left: tuple[str, str] | None = None
+    """Module attribute in which tracing left a tensor of its own, and that tensor's class."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,8 @@ def _traced(job: Job, header: Program) -> Captured:
         with modes_off():
             return Captured(replace(header, error=failed, partial=_partial(error)))
     with modes_off():
-        return replace(lower(traced.graphs, header, traced.events), traced=traced)
+        lowered = lower(traced.graphs, header, traced.events)
+    return replace(lowered, traced=traced, left=leftover(job.program, job.args, job.kwargs))
 
 
 def lower(graphs: Any, header: Program, events: tuple[Any, ...] = ()) -> Captured:

@@ -198,6 +198,39 @@ def test_lost_buffer(replayed: Callable[..., Replayed], tracer: str) -> None:
     assert found.reason.startswith('buffer "count" after')
 
 
+class Keeper(nn.Module):
+    """State that is read again: pytorch#164732, pytorch#153062."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.store: dict[str, Tensor] = {}
+        self.log: list[Tensor] = []
+        self.reads = True
+        self.out = nn.Linear(3, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        total = self.out(x).sum()
+        if self.reads and "sum" in self.store:
+            total = total + self.store["sum"].detach()
+        self.store["sum"] = total
+        self.log.append(total)
+        return total
+
+
+def test_what_tracing_leaves_in_a_module(replayed: Callable[..., Replayed]) -> None:
+    found = replayed(MakeFx("fake"), Keeper(), ONES)
+    assert said(found) == ("unfaithful", "module attribute \"store['sum']\" after tracing differs from eager")
+    assert found.lines[0].startswith("wanted a Tensor, got a F")
+
+
+def test_what_tracing_leaves_and_nobody_reads(replayed: Callable[..., Replayed]) -> None:
+    module = Keeper()
+    module.reads = False
+    assert said(replayed(MakeFx("fake"), module, ONES)) == REPLAYED
+    assert not module.store
+    assert not module.log
+
+
 def test_a_number_that_was_drawn_while_tracing(replayed: Callable[..., Replayed]) -> None:
     found = replayed(MakeFx(), lambda x: x * random.random(), ONES)  # noqa: S311 - the program's
     assert said(found) == ("unfaithful", "draws from Python's random differs from eager on the example inputs")
