@@ -67,13 +67,13 @@ class Counted:
 
     state: str
     """``holds``, ``worse``, ``better``; ``new`` where none was accepted, ``elsewhere`` where only under another
-    environment; ``none`` where nothing was counted."""
+    environment; ``none`` where nothing was counted, ``lost`` where that leaves an accepted one without its guard."""
     calls: int | None = None
     """Call events of this run's capture."""
     baseline: int | None = None
     """Those that were accepted under this environment."""
     said: str = ""
-    """Of ``better``, the note; of ``none``, the reason."""
+    """Of ``better``, the note; of ``none`` and ``lost``, the reason."""
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def capture(job, *, check, fixes="on", cache=None):
 def lower_module(graph_module, *, check):
     return Captured(capture(Job(None, lambda: graph_module, (), {}), check=check).program)
 
-def trace_cost(job, *, fixes="on", cache=None, sizes=None):
+def trace_cost(job, *, fixes="on", cache=None, sizes=None, known=()):
     # a program says what tracing it costs: ops.cost = 1000, the fields of a TraceCost, or why there is none
     found = getattr(job.program, "cost", "the fake tracer counts nothing")
     fields = {"calls": found} if isinstance(found, int) else found

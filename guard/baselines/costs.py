@@ -1,6 +1,6 @@
 """The text of ``check[params].cost.json``: the accepted trace cost of a check, a section an environment. Pure.
 
-JSON with its keys sorted, one a line, so that two branches that accept different environments merge.
+JSON with its keys sorted, one a line, so that a diff is small and names what moved.
 """
 
 from __future__ import annotations

@@ -43,6 +43,8 @@ class Memory:
     started: int
     before: Mapping[Use, str]
     fresh: Fresh
+    keeps: bool = True
+    """Whether this run is remembered: what was not replayed has not held."""
 
     def answer(self, options: CheckOptions) -> Run | None:
         """Return the run where nothing that was asked for has moved; None where something has to be traced."""
@@ -79,6 +81,8 @@ class Memory:
 
     def keep(self, run: Run, edges: tuple[Edge, ...]) -> None:
         """Write the next check's memory; never fails a run."""
+        if not self.keeps:
+            return
         path = manifest.place(str(self.config.state))
         clean = run.full and not any(outcome.findings for outcome in run.outcomes if not _is_of_a_test(outcome, run))
         ran = Ran(
@@ -94,7 +98,7 @@ class Memory:
         try:
             open_state(self.config.state)
             found = None if run.interrupted else made(ran)
-        except OSError:  # a file that went away under the reader
+        except Exception:  # noqa: BLE001 - a file that goes away under the reader, or a defect: the run was right all the same
             found = None
         if found is None or not manifest.write(path, found):
             manifest.drop(path)
@@ -117,7 +121,7 @@ def remember(config: Config, options: CheckOptions, *, started: int) -> Memory |
         return None
     mark = surroundings(os.environ, options.device)
     fresh = look(manifest.place(str(config.state)), mark) if _may_answer(options) else Fresh()
-    return Memory(config, mark, started, watched(config, sys.path), fresh)
+    return Memory(config, mark, started, watched(config, sys.path), fresh, keeps=options.replay == "on")
 
 
 def forget(config: Config) -> None:
@@ -132,14 +136,8 @@ def heard(folder: Path) -> tuple[Edge, ...]:
 
 
 def _is_plain(options: CheckOptions) -> bool:
-    special = options.pdb or options.pytest_args or options.against is not None or options.shard is not None
-    return (
-        not special
-        and options.fixes == "on"
-        and options.trace_cost != "off"
-        and options.replay != "off"
-        and not in_ci(os.environ)
-    )
+    special = options.pdb or options.pytest_args or options.against or options.shard or options.require_device
+    return not special and options.fixes == "on" and options.trace_cost != "off" and not in_ci(os.environ)
 
 
 def _may_answer(options: CheckOptions) -> bool:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from guard import verdict
 from guard.baselines.arrived import ArrivedError, read_arrived
 from guard.baselines.origin import leave_origin
-from guard.commands.joined import Broken, Plan, Report, join
+from guard.commands.joined import join
 from guard.commands.orphans import orphans
+from guard.commands.planned import Broken, Plan, Report
 from guard.commands.provenance import checked_out
 from guard.commands.publish import RUN, Wanted, annotated, publish
 from guard.config import load

@@ -112,7 +112,7 @@ def _run(run: Run, config: Config, options: CheckOptions, memory: Memory | None)
         collected=recorder.collected + len(collection.unchanged),
         notes=notes,
         known=collection.known,
-        selected=collection.selected,
+        selected=(*collection.selected, *collection.unchanged),
         shard=shard,
     )
     if memory is not None:

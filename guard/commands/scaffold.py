@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from guard.commands.place import Place
 
 TABLE = '[tool.guard]\nchecks = "checks"\nbaselines = "baselines"\n'
-ATTRIBUTES = "/{}/** text eol=lf\n"
 IGNORE = ".guard/\n"
 # A label of a self-hosted runner: it stands in the workflow between quotes
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -50,7 +49,7 @@ def plan(place: Place, gpu_runner: str | None) -> tuple[Piece, ...]:
     return (
         _pyproject(place),
         *_check(place),
-        _lines(place.root / ".gitattributes", ATTRIBUTES.format(place.baselines.relative_to(place.root).as_posix())),
+        _lines(place.root / ".gitattributes", _attributes(place.baselines.relative_to(place.root).as_posix())),
         _lines(place.root / ".gitignore", IGNORE),
         _hooks(place),
         _workflow(place, gpu_runner),
@@ -98,6 +97,11 @@ def _lines(path: Path, text: str) -> Piece:
         return Piece(path, text.encode())
     has = {line.strip().rstrip("/") for line in before.decode(errors="replace").splitlines()}
     return Piece(path, None, "".join(f"{line}\n" for line in text.splitlines() if line.rstrip("/") not in has))
+
+
+def _attributes(folder: str) -> str:
+    pattern = f"/{folder}/**"
+    return f"{json.dumps(pattern, ensure_ascii=False) if re.search(r'[^!-~]', pattern) else pattern} text eol=lf\n"
 
 
 def _hooks(place: Place) -> Piece:

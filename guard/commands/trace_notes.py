@@ -16,7 +16,7 @@ def trace_notes(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
 
 
 def _notes(states: list[str]) -> Iterator[str]:
-    elsewhere, new = states.count("elsewhere"), states.count("new")
+    elsewhere, new, lost = (states.count(state) for state in ("elsewhere", "new", "lost"))
     if elsewhere:
         yield (
             f"{_costs(elsewhere)} accepted in another environment, and not comparable here; "
@@ -24,6 +24,8 @@ def _notes(states: list[str]) -> Iterator[str]:
         )
     if new:
         yield f"{_costs(new)} not accepted yet; to record: guard update"
+    if lost:
+        yield f"{_costs(lost)} accepted, and could not be counted; to see why: guard check -v"
 
 
 def _costs(number: int) -> str:

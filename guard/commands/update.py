@@ -47,7 +47,7 @@ def answered(outcome: Outcome) -> bool:
     """Tell whether a new baseline answers all that was found."""
     kinds = {finding.kind for finding in (*outcome.findings, *outcome.warned)}
     # what waits without a finding is a trace cost: a new one, or a better one
-    alone = outcome.counted is not None and not kinds and outcome.skipped is None
+    alone = outcome.counted is not None and not kinds and not outcome.ignored and outcome.skipped is None
     return outcome.pending is not None and (alone or bool(kinds & ANSWERED)) and kinds <= ANSWERED | {"fix"}
 
 

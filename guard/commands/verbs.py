@@ -95,7 +95,7 @@ VERBS = {
         "bench:bench",
     ),
     "init": Verb(
-        "Write what a repository needs for guard: configuration, a first check, hooks, a workflow. Keeps what is there.",
+        "Write what a repository needs for guard: configuration, a first check, hooks, a workflow; keep what is there.",
         ("guard init", "guard init --gpu-runner gpu"),
         "init:init",
     ),

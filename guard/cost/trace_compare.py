@@ -19,6 +19,9 @@ TOLERANCE = 0.01
 """FINDINGS: what ran before in a process moves a count by at most 0.03 %."""
 EXPONENT = 0.15
 """By how much a growth's exponent may be higher: over three sizes, terms of lower order move it by less."""
+BEND = 0.03
+"""Part of the calls at the largest size that may come to lie above the line through the two others. Work that is linear
+has none, to 0.2 %; a quadratic part stands in a sum with a linear one, and moves the exponent only when it is large."""
 LISTED = 200
 """Functions with less than this part of all calls are not stored, so that a file is read by people."""
 MOST = 5
@@ -150,12 +153,20 @@ def _propagated(accepted: Section, now: Section) -> _Moved | None:
 
 def _grown(accepted: Section, now: Section) -> _Moved | None:
     was, is_ = exponent(accepted), exponent(now)
-    if was is None or is_ is None or not _same_sizes(accepted, now) or abs(is_ - was) <= EXPONENT:
+    if was is None or is_ is None or not _same_sizes(accepted, now):
         return None
-    state: State = "worse" if is_ > was else "better"
-    word = _word(is_)
+    bend = _bend(now) - _bend(accepted)
+    if abs(is_ - was) <= EXPONENT and bend <= BEND:
+        return None
+    state: State = "worse" if is_ > was + EXPONENT or bend > BEND else "better"
+    word = _word(is_) if abs(is_ - was) > EXPONENT else f"{_percent(bend)} of its calls are above a straight line"
     title = f"grows {power_text(is_)}, was {power_text(was)}{f': {word}' if word else ''}"
     return _Moved("growth", state, title, _sizes(accepted, now) if state == "worse" else ())
+
+
+def _bend(found: Section) -> float:
+    growth = _growth(found)
+    return 0.0 if growth is None else growth.beyond_linear
 
 
 def _same_sizes(accepted: Section, now: Section) -> bool:
@@ -164,10 +175,15 @@ def _same_sizes(accepted: Section, now: Section) -> bool:
 
 def exponent(found: Section) -> float | None:
     """Return the exponent, 0 where nothing grows, None where no growth was taken."""
+    growth = _growth(found)
+    return None if growth is None else growth.exponent or 0.0
+
+
+def _growth(found: Section) -> Growth | None:
     if found.growth is None:
         return None
     (first, second, third), (low, middle, high) = found.growth
-    return Growth((first, second, third), (low, middle, high)).exponent or 0.0
+    return Growth((first, second, third), (low, middle, high))
 
 
 def _word(found: float) -> str:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 # Python's own, in the order of 3.12, 3.10; hashlib where a build has neither
 _HOMES = ("_sha2", "_sha256", "hashlib")
+_FOUND: list[Callable[[bytes], Any]] = []
+"""Once it was asked for."""
 
 
 def _find() -> Callable[[bytes], Any]:
@@ -25,7 +27,9 @@ def _find() -> Callable[[bytes], Any]:
 
 def digest(data: bytes) -> str:
     """Return the SHA-256 of some bytes as hex."""
-    found: str = _find()(data).hexdigest()
+    if not _FOUND:
+        _FOUND.append(_find())
+    found: str = _FOUND[0](data).hexdigest()
     return found
 
 

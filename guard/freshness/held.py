@@ -107,8 +107,10 @@ def look(path: str, surroundings: str) -> Fresh:
 
 
 def _judge(found: Manifest, contents: Contents, seen: Look) -> Fresh:
-    harmless = {row for row in seen.moved if _is_harmless(found.rows[row], contents.names.get(row))}
-    moved = seen.moved - harmless
+    for row in tuple(seen.moved):
+        if _is_harmless(found.rows[row], contents.names.get(row)):
+            seen.accept(row)
+    moved = seen.moved
     if moved & contents.everybody:
         return Fresh()
     seen.keep()

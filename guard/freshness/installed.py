@@ -61,7 +61,7 @@ def _is_project(tree: str, places: Places) -> bool:
 
 def _edited(record: str, modules: Mapping[str, str]) -> Iterator[str]:
     """Yield the packages of a distribution that was installed for editing (PEP 610), as far as they were imported."""
-    with suppress(OSError, ValueError, AttributeError, TypeError):
+    with suppress(OSError, ValueError, AttributeError, TypeError, KeyError):
         with open(f"{record}/direct_url.json", encoding="utf-8") as stream:
             said = json.load(stream)
         if said.get("dir_info", {}).get("editable"):

@@ -14,7 +14,8 @@ from guard.freshness.graph import UNKEYABLE, Graph, Use
 from guard.freshness.held import Contents, Held, dump
 from guard.freshness.manifest import Manifest
 from guard.freshness.places import Places
-from guard.freshness.rows import FILE, IMPORTS, STAT, UNREADABLE, has_stamp, speakable, stamp, trusted, value
+from guard.freshness.rows import FILE, IMPORTS, STAT, UNREADABLE, VARIABLE, has_stamp, speakable, stamp, trusted, value
+from guard.freshness.surroundings import PREFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -148,8 +149,8 @@ class _Making:
         """Return the rows of what is depended on; None where one of it cannot be kept."""
         found: set[int] = set()
         for use in uses:
-            if self._is_own(use):
-                continue
+            if self._is_own(use) or (use.kind == VARIABLE and use.subject.startswith(PREFIXES)):
+                continue  # the latter are of the surroundings
             if use not in self._numbers:
                 line = self._line(use)
                 self._numbers[use] = None if line is None else len(self._lines)

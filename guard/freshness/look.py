@@ -35,8 +35,14 @@ class Look:
                 continue
             self.moved.add(number)
 
+    def accept(self, number: int) -> None:
+        """Take a row that moved for one that did not: what came or went there is no matter."""
+        kind, _, _, subject = self._found.rows[number].split("\t")
+        self._rows[number] = f"{kind}\t{trusted(stamp(subject), self._now)}\t{value(kind, subject)}\t{subject}"
+        self.moved.discard(number)
+
     def keep(self) -> None:
-        """Write the stamps that were refreshed, so that the next look need not read these files."""
+        """Write the rows that were refreshed, so that the next look need not read these files."""
         if self._rows:
             rows = [self._rows.get(number, row) for number, row in enumerate(self._found.rows)]
             found = self._found

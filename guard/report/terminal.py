@@ -123,7 +123,8 @@ def _quiet(outcome: Outcome, *, color: bool) -> str:
     if outcome.unchanged:
         return f"{paint('unchanged', 'good', color=color)}: {name}{needs}\n"
     counted = outcome.counted
-    none = f", no trace cost: {clean(counted.said)}" if counted is not None and counted.state == "none" else ""
+    lacks = counted is not None and counted.state in ("none", "lost")
+    none = f", no trace cost: {clean(counted.said)}" if counted is not None and lacks else ""
     seen = outcome.replayed
     unseen = f", not replayed: {clean(seen.reason)}" if seen is not None and seen.state == "not replayed" else ""
     return f"{paint('holds', 'good', color=color)}: {name}{needs}{unseen} in {duration(outcome.seconds)}{none}\n"

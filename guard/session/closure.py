@@ -12,6 +12,7 @@ import stat
 import sys
 import tempfile
 import threading
+from collections import deque
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
@@ -37,8 +38,8 @@ _WANTED = (
 )
 # Libraries look these up for a terminal, a cache folder or a name to greet; they differ from shell to shell
 _AMBIENT = frozenset(
-    ("COLUMNS", "DISPLAY", "EDITOR", "FORCE_COLOR", "HOME", "LANG", "LINES", "LOGNAME", "NO_COLOR", "OLDPWD", "PAGER",
-     "PATH", "PWD", "SHELL", "SHLVL", "TEMP", "TERM", "TMP", "TMPDIR", "USER", "USERNAME", "XDG_CACHE_HOME",
+    ("_", "COLUMNS", "DISPLAY", "EDITOR", "FORCE_COLOR", "HOME", "LANG", "LINES", "LOGNAME", "NO_COLOR", "OLDPWD",
+     "PAGER", "PATH", "PWD", "SHELL", "SHLVL", "TEMP", "TERM", "TMP", "TMPDIR", "USER", "USERNAME", "XDG_CACHE_HOME",
      "XDG_CONFIG_HOME")
 )  # fmt: skip
 _MACHINE = ("/proc/", "/sys/", "/dev/")
@@ -77,17 +78,20 @@ class Closure:
         environ: Any = os.environ
         if on and self._codecs is None:
             encode, decode = self._codecs = environ.encodekey, environ.decodekey
-            walked: list[str] = [""]
+            walked: deque[str] = deque()
 
             def asked(name: Any) -> Any:
-                # whoever walks over all variables decodes each name before it asks for the value
-                if isinstance(name, str) and name != walked[0]:
+                # whoever copies all variables has their names decoded before it asks for the values, in their order
+                if walked and walked[0] == name:
+                    walked.popleft()
+                elif isinstance(name, str):
+                    walked.clear()
                     self._variable(sys._getframe(1), name)  # noqa: SLF001 - the only way to the caller
                 return encode(name)
 
             def met(name: Any) -> Any:
-                walked[0] = decode(name)
-                return walked[0]
+                walked.append(decode(name))
+                return walked[-1]
 
             environ.encodekey, environ.decodekey = asked, met
         elif not on and self._codecs is not None:
@@ -112,8 +116,7 @@ class Closure:
     def end(self, nodeid: str) -> None:
         """Leave what was heard of a test or an import: a worker may die of the next."""
         self._item = ("", "", frozenset())
-        self._new.append(Edge("ran", nodeid, ""))
-        self.leave()
+        self.leave(nodeid)
 
     def ran(self, files: Iterable[str]) -> None:
         """Note files whose code a capture of the running test ran."""
@@ -122,8 +125,8 @@ class Closure:
             if self._places.kind(file) == "project":
                 self._say("file", f"{path}::{name}", os.path.abspath(file))
 
-    def leave(self) -> None:
-        """Write what is new."""
+    def leave(self, nodeid: str | None = None) -> None:
+        """Write what is new, and behind it which test or import ended."""
         file = self._file
         if file is None:
             return
@@ -140,6 +143,7 @@ class Closure:
             if isinstance(where, str) and self._places.kind(where) in {"project", "foreign"}:
                 self._new.append(Edge("module", name, where))
         new, self._new = self._new, []
+        new += [Edge("ran", nodeid, "")] if nodeid is not None else []
         with suppress(OSError):  # without the file nothing is known of this worker's checks: they are traced again
             file.writelines(edge.line() for edge in new)
             file.flush()

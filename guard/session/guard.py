@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from guard.policy import Rule
     from guard.session.setting import Setting
     from guard.session.subject import Subject
+    from guard.session.trace import Take
     from guard.specs import Sizes, Tracer
 
 
@@ -110,10 +111,10 @@ class Guard:
 
             return capture(job(), check=check, fixes=fixes, cache=cache)
 
-        def take(asked: Asked) -> TraceCost | str:
+        def take(asked: Asked, known: tuple[int, ...]) -> TraceCost | str:
             from guard.cost.trace import trace_cost
 
-            return trace_cost(job(), fixes=self.setting.fixes, cache=cache, sizes=asked.sizes)
+            return trace_cost(job(), fixes=self.setting.fixes, cache=cache, sizes=asked.sizes, known=known)
 
         def ruled() -> Asked:
             played = Replay(order, inputs, tolerance, "" if replay is None else replay)
@@ -195,7 +196,7 @@ class Guard:
         name: str | None,
         run: Callable[[str, str], Any],
         ruled: Callable[[], Asked],
-        take: Callable[[Asked], TraceCost | str] | None,
+        take: Take | None,
         again: Callable[[Any, Asked], Replayed],
     ) -> Capture:
         """Check one capture; without ``take`` it is a graph of the user's, which cannot be captured once more."""
@@ -211,7 +212,9 @@ class Guard:
             program = captured.program
             traced = time.perf_counter() - started
             # at once: what else is traced first might move it
-            cost = count(self.setting, asked, take, traced) if take is not None and program.error is None else None
+            cost = (
+                None if take is None or program.error is not None else count(self.setting, check, asked, take, traced)
+            )
             seen = replayed(self.setting, asked, captured, lambda found: again(found, asked))
             with self.setting.watch.phase("comparing"):
                 outcome = judged(self.setting, self.test, check, captured, asked, cost, seen)

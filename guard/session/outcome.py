@@ -91,5 +91,6 @@ def _compared(setting: Setting, check: str, cost: TraceCost | str | None, asked:
     if cost is None:
         return None
     if isinstance(cost, str):
-        return Compared(Counted("none", said=cost))
+        accepted = Store(setting.config).cost_path(check).exists()
+        return Compared(Counted("lost" if accepted else "none", said=cost))
     return against_accepted(setting, check, cost, asked)

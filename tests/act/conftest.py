@@ -65,9 +65,13 @@ def adopt(project: Project) -> None:
     for path in (ROOT / ".github/workflows").iterdir():
         project.write(f".github/workflows/own-{path.name}", path.read_text(encoding="utf-8"))
     shutil.copy(ROOT / "action.yml", project.root)
+    record(project, Repository(project.root))
+
+
+def record(project: Project, made: Repository) -> None:
+    """Record a project, and commit its repository."""
     ran = project.guard("update")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    made = Repository(project.root)
     made.git("remote", "add", "origin", "https://github.com/owner/project.git")
     made.commit("first")
 
@@ -116,3 +120,16 @@ def fake(act_on: Callable[[Path], Act], fake_template: Path) -> Act:
 @pytest.fixture
 def real(act_on: Callable[[Path], Act], torch_template: Path) -> Act:
     return act_on(torch_template)
+
+
+@pytest.fixture
+def below(tmp_path: Path) -> Act:
+    """A project in a folder of its repository, with the workflow of ``guard init``."""
+    top = repository(tmp_path / "project")
+    made = empty_project(top.top / "product")
+    made.write("pyproject.toml", SETTINGS)
+    made.checks(FAKE_CHECKS)
+    made.write("model.py", 'def ops(): return ["aten.sin.default", "aten.cos.default"]\n')
+    initialize(made)
+    record(made, top)
+    return Act(top, tmp_path / "act")

@@ -174,3 +174,34 @@ def test_a_fault_fails_its_shard_and_the_merge_of_this_project_s_own_workflow(fa
     plant(fake, IN_FAKE[name])
 
     judge(fake.run(OWN), IN_FAKE[name])
+
+
+@pytest.mark.prove
+def test_what_a_check_says_is_no_command_to_the_runner(fake: Act) -> None:
+    path = fake.repository.top / "checks/test_it.py"
+    text = path.read_text(encoding="utf-8")
+    hostile = "x\\n::error title=planted::x\\n::set-output name=planted::x\\n##[error]planted"
+    path.write_text(text.replace("): guard", f'): raise AssertionError("{hostile}"); guard', 1), encoding="utf-8")
+    fake.repository.commit("hostile")
+
+    run = fake.run(OWN)
+
+    for job in (the_failed_shard(run), "guard"):
+        assert "  ::error title=planted::x\n" in run.said(job)
+        assert run.obeyed(job) == []
+        assert [note.title for note in run.annotations(job)] == ['failed: "it::one"']
+
+
+@pytest.mark.prove
+def test_a_project_below_the_repository_s_root(below: Act) -> None:
+    below.repository.write("product/model.py", 'def ops(): return ["aten.sin.default", "aten.tan.default"]\n')
+    below.repository.commit("moved")
+
+    run = below.run(".github/workflows/guard-product.yml")
+
+    shard = the_failed_shard(run)
+    for job in (shard, "guard"):
+        assert [(note.title, note.where) for note in run.annotations(job)] == [
+            ('drift: "it::one"', "product/checks/test_it.py:2")
+        ], run.annotations(job)
+    assert any(name.startswith("guard-product-pending-cpu-") for name in run.uploaded()), run.uploaded()

@@ -87,6 +87,19 @@ class Run:
         """Return the log of one job: what its steps printed."""
         return "".join(row["msg"] for row in self._of(job) if row.get("raw_output"))
 
+    def obeyed(self, job: str) -> list[str]:
+        """Return the lines that GitHub's runner obeys and act prints: behind spaces, or of the runner's older kind.
+
+        None between a stop-commands and its word.
+        """
+        found, word = [], None
+        for row in self._of(job):
+            command = row.get("command")
+            word = row["arg"] if command == "stop-commands" else None if command == word else word
+            if word is None and row.get("raw_output") and row["msg"].lstrip().startswith(("::", "##[")):
+                found.append(row["msg"])
+        return found
+
     def story(self) -> str:
         """Return what each job printed and was told, for the message of a test that fails."""
         jobs = dict.fromkeys(self._short(row["job"]) for row in self.rows if "job" in row)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from guard.baselines.read_costs import MAX_BYTES
 from guard.baselines.store import Store
 from guard.errors import GuardError
 
@@ -76,3 +77,24 @@ def test_headers_only(config: Config) -> None:
     put(config, "a/b.graph", HEADER.format("a::b") + "x" * 10_000)
     put(config, "a/c.graph", "guard-graph 1\ncheck " + "x" * 10_000)
     assert [entry.problem is None for entry in Store(config).entries()] == [True, False]
+
+
+def test_a_trace_cost_is_read_beside_its_graph_but_never_more_of_it_than_is_read(config: Config) -> None:
+    store = Store(config)
+    path = store.cost_path("a::b[x]")
+    assert store.read_cost("a::b[x]") is None
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"{}")
+    assert (store.shown(path), store.read_cost("a::b[x]")) == ("baselines/a/b[x].cost.json", b"{}")
+    assert store.costs() == (path,)
+    assert store.entries() == ()
+    with path.open("wb") as stream:
+        stream.truncate(1 << 34)
+    assert len(store.read_cost("a::b[x]") or b"") == MAX_BYTES + 1
+
+
+def test_a_trace_cost_that_is_no_file_is_refused(config: Config) -> None:
+    path = Store(config).cost_path("a::b")
+    path.mkdir(parents=True)
+    with pytest.raises(GuardError, match=r'"baselines/a/b.cost.json" cannot be read: it is no file'):
+        Store(config).read_cost("a::b")

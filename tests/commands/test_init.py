@@ -159,6 +159,21 @@ def test_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert sorted(files(root)) == sorted(WROTE)
 
 
+def test_configured_folders_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = there(tmp_path, monkeypatch)
+    (root / "pyproject.toml").write_text('[tool.guard]\nchecks = "traced"\nbaselines = "kept here/é"\n')
+    out = init(capsys)
+    assert "wrote traced/test_example.py\n" in out
+    assert out.splitlines()[-1].count("'kept here/é'") == 1
+    graph = root / "kept here/é/a.graph"
+    graph.parent.mkdir(parents=True)
+    graph.write_text("")
+    attributes = repository(root).git("check-attr", "eol", "--", "kept here/é/a.graph")
+    assert attributes.endswith("eol: lf\n")
+
+
 def lint(root: Path) -> None:
     """Demand what the project's own workflows keep to."""
     workflows = [str(path) for path in sorted((root / ".github/workflows").iterdir())]

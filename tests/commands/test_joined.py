@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from guard.commands.joined import Broken, Plan, Report, join
+from guard.commands.joined import join
+from guard.commands.planned import Broken, Plan, Report
 from guard.findings import Finding, Outcome, Run, Shard
 from guard.verdict import exit_code
 

@@ -50,10 +50,11 @@ def test_uncached(guard):
     guard.check(program({"calls": 1000, "propagations": 3 if MORE else 0}), tracer=None)
 def test_off(guard): guard.check(calls(1000, 1050), tracer=None, trace_cost=False)
 def test_unstable(guard): guard.check(program("no two counts are equal"), tracer=None)
+def test_lost(guard): guard.check(calls(1000, "coverage is tracing"), tracer=None)
 def test_fails(guard): guard.check(program(1000, "fails: x"), tracer=None)
 def test_given(guard): guard.check_graph(["aten.sin.default"])
 """
-OFF = {"it::off", "it::unstable", "it::fails", "it::given"}
+OFF = {"it::off", "it::unstable", "it::lost", "it::fails", "it::given"}
 KEY = "torch 2.13.0 git-1, python {}, linux-x86_64, fixes none"
 
 
@@ -102,6 +103,7 @@ def test_each_is_judged_as_what_it_is(project: Project) -> None:
     found = outcomes(costlier(project))
 
     assert {check for check, one in found.items() if (one["counted"] or {}).get("calls") is None} == OFF
+    assert [found[f"it::{name}"]["counted"]["state"] for name in ("unstable", "lost")] == ["none", "lost"]
     assert found["it::unstable"]["counted"]["said"] == "no two counts are equal"
     holding = {"it::same", "it::wide", "it::warned", "it::better", "it::worse#after", *OFF}
     assert {check for check, one in found.items() if one["status"] == "holds"} == holding
@@ -146,7 +148,7 @@ def test_another_environment_is_not_comparable_and_has_a_section_of_its_own(proj
     other = replace(project, environment={"FAKE_PYTHON": "3.12"})
     ran = other.guard("check", "--no-cache")
     assert ran.returncode == 0
-    note = "note: the trace costs of 11 checks were accepted in another environment, and not comparable here"
+    note = "note: the trace costs of 12 checks were accepted in another environment, and not comparable here"
     assert note in ran.stdout
     before = files(project)
     assert other.guard("update").returncode == 0
@@ -166,7 +168,7 @@ def test_baselines_without_a_cost_get_one_by_update_alone(project: Project) -> N
     before = files(project)
     ran = project.guard("check", "--no-cache")
     assert ran.returncode == 0
-    assert "note: the trace costs of 11 checks were not accepted yet; to record: guard update" in ran.stdout
+    assert "note: the trace costs of 12 checks were not accepted yet; to record: guard update" in ran.stdout
     assert project.pending() == []
     assert project.guard("update").returncode == 0
     assert {name: data for name, data in files(project).items() if name in before} == before
@@ -182,6 +184,13 @@ def test_nothing_is_counted_where_it_would_mean_nothing(project: Project) -> Non
     assert bare.returncode == 0, bare.stdout
     project.write("pyproject.toml", "[tool.guard]\nworkers = 1\ntrace_cost = false\n")
     assert outcomes(costlier(project), "-k", "worse")["it::worse"]["counted"] is None
+
+
+def test_an_accepted_cost_that_cannot_be_counted_is_said(project: Project) -> None:
+    said = costlier(project).guard("check", "--no-cache", "-v", "it::lost", "it::unstable").stdout
+    assert "note: the trace cost of 1 check was accepted, and could not be counted; to see why: guard check -v" in said
+    assert 'holds: "it::lost"' in said
+    assert "no trace cost: coverage is tracing" in said
 
 
 def test_the_project_s_words(project: Project) -> None:

@@ -12,7 +12,7 @@ from guard.baselines.pending import Meta, write_pending
 from guard.baselines.store import Store
 from guard.commands import update
 from guard.config import Config, load
-from guard.findings import KINDS, Finding, Outcome, Run
+from guard.findings import KINDS, Counted, Finding, Outcome, Run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +58,15 @@ def test_what_a_new_baseline_answers(config: Config, monkeypatch: pytest.MonkeyP
     else:
         assert code in (1, 2, 3)
         assert Store(config).ids() == ()
+
+
+@pytest.mark.parametrize(("ignored", "ids"), [((), ("a::b",)), ((Finding("drift", "a::b", "t"),), ())])
+def test_what_waits_without_a_finding_is_a_trace_cost_unless_policy_ignores_a_drift(
+    config: Config, monkeypatch: pytest.MonkeyPatch, ignored: tuple[Finding, ...], ids: tuple[str, ...]
+) -> None:
+    runs(monkeypatch, replace(outcome(config, "a::b"), ignored=ignored, counted=Counted("new", 7)))
+    assert main(["update"]) == 0
+    assert Store(config).ids() == ids
 
 
 @pytest.mark.parametrize("kind", ["failed", "crash"])

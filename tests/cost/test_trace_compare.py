@@ -116,6 +116,15 @@ def test_a_growth_of_nearly_the_same_power_holds() -> None:
     )
 
 
+def test_a_quadratic_part_of_mostly_linear_work_is_seen() -> None:
+    # 300 a node, and each node looks at those before it
+    low, middle, high = (1_000 + 300 * size + size * size for size in SIZES)
+    found = compare(growing(1_800, 2_600, 4_200), cost(10_000, growth=Growth(SIZES, (low, middle, high))), None)
+    assert found.state == "worse"
+    assert found.title == "grows as n^1.10, was as n^1.00: +3.3 % of its calls are above a straight line"
+    assert found.accept == growing(low, middle, high)
+
+
 def test_what_did_not_grow_may_not_begin_to() -> None:
     found = compare(growing(900, 900, 900), cost(10_000, growth=Growth(SIZES, (900, 1_000, 1_200))), None)
     assert found.title == "grows as n^1.00, was not at all: linear"

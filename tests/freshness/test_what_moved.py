@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 A = {"a::lazy", "a::named[first]", "a::named[second]", "a::one"}
 NAMED = {"a::named[first]", "a::named[second]"}
-B = {"b::data", "b::optional", "b::tree"}
+B = {"b::data", "b::late", "b::optional", "b::tree"}
 EDITED = {
     "src/model.py": A,
     "src/deep.py": A,
@@ -63,7 +63,7 @@ def test_what_held_is_remembered_but_for_what_left_the_process(checked: Memory) 
     found = checked.look()
     assert {one.test for one in found.held} == EVERY
     assert not found.whole
-    assert len(found.known) == 11
+    assert len(found.known) == 12
 
 
 @pytest.mark.parametrize("name", EDITED)
@@ -105,11 +105,12 @@ def test_another_version_of_a_package(checked: Memory, edits: Edits) -> None:
     assert checked.moved() == EVERY
 
 
-def test_a_variable_that_a_module_read(checked: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MODEL_FLAG", "1")
+@pytest.mark.parametrize("name", ["MODEL_FLAG", "MODEL_LATE"], ids=["on import", "while traced"])
+def test_a_variable_that_was_read(checked: Memory, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "1")
     assert checked.moved() == B
     monkeypatch.setenv("MODEL_OTHER", "1")
-    monkeypatch.delenv("MODEL_FLAG")
+    monkeypatch.delenv(name)
     assert checked.moved() == set()
 
 

@@ -10,7 +10,7 @@ from guard.tracers.capture import prepared
 from guard.tracers.errors import is_capture_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from guard.cost.trace.tally import Tally
@@ -52,10 +52,10 @@ def warm(job: Job, *, fixes: str, cache: Path | None, by: Callable[[Callable[[],
         return _run(job, by)
 
 
-def settled(take: Callable[[], Counted], known: int | None = None, most: int = EXTRA) -> tuple[Counted, int]:
+def settled(take: Callable[[], Counted], known: Collection[int] = (), most: int = EXTRA) -> tuple[Counted, int]:
     """Take counts until two in a row are equal; return the last, and how many were taken.
 
-    ``known`` is a count that stood in another process: the first of these that equals it stands, too.
+    ``known`` are counts that stood in other processes: the first of these that equals one stands, too.
 
     Raises:
         UncountedError: they were not, in ``most`` captures.
@@ -64,7 +64,7 @@ def settled(take: Callable[[], Counted], known: int | None = None, most: int = E
     for number in range(1, most + 1):
         found = take()
         seen.append(found.tally.calls)
-        if seen[-1] == known or seen[-2:-1] == seen[-1:]:
+        if seen[-1] in known or seen[-2:-1] == seen[-1:]:
             return found, number
     raise UncountedError(f"no two counts in a row are equal in {most} captures: {seen[-2]:,}, then {seen[-1]:,} calls")
 

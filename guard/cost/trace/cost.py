@@ -12,11 +12,14 @@ from guard.cost.trace.fitness import unfit
 from guard.cost.trace.growth import growth
 from guard.cost.trace.instructions import available, measured
 from guard.cost.trace.key import key
+from guard.cost.trace.level import level
 from guard.cost.trace.names import functions
 from guard.cost.trace.propagations import propagations
 from guard.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from guard.specs import Sizes
     from guard.tracers.capture import Job
 
@@ -27,7 +30,7 @@ def trace_cost(
     fixes: str = "on",
     cache: Path | None = None,
     sizes: Sizes | None = None,
-    known: int | None = None,
+    known: Collection[int] = (),
 ) -> TraceCost | str:
     """Count what tracing the job does, in at most four more captures; text is why there is no count.
 
@@ -36,7 +39,7 @@ def trace_cost(
         fixes: "on" or "off", as that capture was.
         cache: keeps the probes' answers.
         sizes: where given, the growth is counted too, in six captures of their own.
-        known: calls that were accepted here before: one capture that makes as many is enough.
+        known: accepted calls: one capture that makes as many is enough.
     """
     return unfit() or cost(job, fixes=fixes, cache=cache, sizes=sizes, known=known)
 
@@ -47,9 +50,10 @@ def cost(
     fixes: str = "on",
     cache: Path | None = None,
     sizes: Sizes | None = None,
-    known: int | None = None,
+    known: Collection[int] = (),
 ) -> TraceCost | str:
     """Count, fit or not."""
+    level()
     try:
         found, taken = settled(lambda: counted(job, fixes=fixes, cache=cache), known)
         grown = None

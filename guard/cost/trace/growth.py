@@ -30,14 +30,19 @@ def growth(sizes: Sizes, tracer: Tracer, calls: Callable[[Job], int]) -> Growth:
 
 
 def _at(sizes: Sizes, size: int, tracer: Tracer, calls: Callable[[Job], int]) -> int:
-    job = Job(tracer, *_made(sizes.make(size), size), {})
+    job = Job(tracer, *_made(sizes, size), {})
     try:
         return [calls(job) for _ in range(WARM)][-1]
     except UncountedError as error:
         raise UncountedError(f"at size {size}: {error}") from error
 
 
-def _made(made: Any, size: int) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def _made(sizes: Sizes, size: int) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    try:
+        made: Any = sizes.make(size)
+    except Exception as error:
+        said = (str(error).strip().splitlines() or [""])[0][:200]
+        raise UsageError(f"Sizes: make({size}) raised {type(error).__name__}: {said}") from error
     if isinstance(made, tuple) and len(made) == 2 and callable(made[0]) and isinstance(made[1], tuple):  # noqa: PLR2004 - a pair
         return made[0], made[1]
     raise UsageError(f"Sizes: wanted make({size}) to return (program, (argument, ...)), got {type(made).__name__}")

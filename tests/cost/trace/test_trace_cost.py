@@ -67,21 +67,23 @@ def started(seed: int, names: tuple[str, ...]) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
-def counts(seeds: tuple[int, ...], *names: str) -> list[dict[str, int]]:
-    """Count in processes of their own, side by side."""
-    processes = [started(seed, names) for seed in seeds]
+def counts(*runs: tuple[int, tuple[str, ...]]) -> list[dict[str, int]]:
+    """Count captures in processes of their own, side by side: each has a hash seed and an order."""
+    processes = [started(*run) for run in runs]
     return [json.loads(process.communicate(timeout=200)[0]) for process in processes]
 
 
-def test_processes_with_other_hash_seeds_count_the_same() -> None:
-    first, second = counts((0, 7), "fake", "joint", "sharded joint")
+def test_processes_with_other_hash_seeds_and_orders_count_the_same() -> None:
+    names = ("fake", "joint", "sharded joint")
+    first, second = counts((0, names), (7, names[::-1]))
     assert first == second
     assert all(calls > 1000 for calls in first.values())
 
 
 @pytest.mark.prove
-def test_symbolic_and_compiled_captures_move_with_the_hash_seed_alone() -> None:
-    first, again, other = counts((0, 0, 7), "real", "symbolic", "compile")
+def test_what_compiled_before_is_not_counted_and_the_hash_seed_moves_little() -> None:
+    names = ("real", "symbolic", "compile")
+    first, again, other = counts((0, names), (0, names[::-1]), (7, names))
     assert first == again
     assert other["real"] == first["real"]
     # the order of sets is part of what these two do
@@ -156,9 +158,28 @@ def test_a_known_count_takes_one_capture() -> None:
 
     known = taken(job(program)).calls
     captures.clear()
-    again = trace_cost(job(program), fixes="off", known=known)
+    again = trace_cost(job(program), fixes="off", known=(known,))
     assert isinstance(again, TraceCost)
     assert (again.calls, len(captures)) == (known, 1)
+
+
+def test_instructions_are_those_of_a_capture_without_the_hook(monkeypatch: pytest.MonkeyPatch) -> None:
+    hooks: list[object] = []
+
+    class Counter:
+        def start(self) -> int:
+            return 1
+
+        def end(self, _: int, /) -> int:
+            return 12_345
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        hooks.append(sys.getprofile())
+        return x.sin()
+
+    monkeypatch.setattr(cost_module, "available", Counter)
+    assert taken(job(program)).instructions == 12_345
+    assert hooks[-1] is None
 
 
 def test_a_failed_capture_has_no_trace_cost() -> None:
@@ -230,6 +251,14 @@ def test_sizes_that_make_no_program_are_refused() -> None:
     sizes: Any = Sizes(chain)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"wanted make\(8\) to return \(program, \(argument, ...\)\), got function"):
         trace_cost(job(chain(1)), fixes="off", sizes=sizes)
+
+
+def test_sizes_that_fail_are_the_users_error() -> None:
+    def make(size: int) -> Any:
+        raise ValueError(f"no program of {size}\nand more")
+
+    with pytest.raises(UsageError, match=r"^Sizes: make\(8\) raised ValueError: no program of 8$"):
+        trace_cost(job(chain(1)), fixes="off", sizes=Sizes(make))
 
 
 def test_propagations_are_counted_where_the_sharding_cache_is_off() -> None:

@@ -33,5 +33,5 @@ def test_four_captures_without_two_equal_in_a_row_are_no_count() -> None:
 
 
 def test_one_that_equals_what_was_accepted_stands_at_once() -> None:
-    assert settled(taking(5), known=5)[1] == 1
-    assert settled(taking(6, 6), known=5)[1] == 2
+    assert settled(taking(5), known=(4, 5))[1] == 1
+    assert settled(taking(6, 6), known=(4, 5))[1] == 2
