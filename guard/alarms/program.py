@@ -39,12 +39,10 @@ def alarms(program: Program, dropped: Sequence[Graph] = ()) -> tuple[Alarm, ...]
     found += [alarm for body in program.bodies for alarm in _body(body)]
     found += _between(program.graphs)
     for graph in dropped:
-        # the node is not in the graph that is shown: only its text can be told
         reading = Reading(graph)
-        found += [
-            alarm._replace(node=None)
-            for alarm in (*dead.dead_nodes(reading, functionalized=True), *_dead_globals(reading))
-        ]
+        dropping = (*dead.dead_nodes(reading, functionalized=True), *_dead_globals(reading))
+        # the node is not in the graph that is shown: only its text can be told
+        found += [alarm._replace(node=None, why=f"{alarm.why}; dropped since") for alarm in dropping]
     return tuple(found)
 
 

@@ -56,6 +56,8 @@ class Captured:
     """Those that the text has the digest of, by it."""
     traced: Traced | None = None
     """The fx graphs themselves, to be run; None where the capture failed."""
+    dropped: tuple[Graph, ...] = ()
+    """Graphs as they were before the tracer dropped dead nodes, where it was seen to drop some."""
     left: tuple[str, str] | None = None
     """Module attribute in which tracing left a tensor of its own, and that tensor's class."""
 
@@ -133,8 +135,12 @@ def _traced(job: Job, header: Program) -> Captured:
         with modes_off():
             return Captured(replace(header, error=failed, partial=_partial(error)))
     with modes_off():
-        lowered = lower(traced.graphs, header, traced.events)
+        lowered = replace(lower(traced.graphs, header, traced.events), dropped=_dropped(traced))
     return replace(lowered, traced=traced, left=leftover(job.program, job.args, job.kwargs))
+
+
+def _dropped(traced: Traced) -> tuple[Graph, ...]:
+    return tuple(lower_graph(module, context)[0] for module, context in traced.dropped)
 
 
 def lower(graphs: Any, header: Program, events: tuple[Any, ...] = ()) -> Captured:

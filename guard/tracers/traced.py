@@ -20,3 +20,5 @@ class Traced:
     events: tuple[Event, ...] = ()
     regions: tuple[Any, ...] = ()
     """Of ``Compile``: what its backend was called with, and what it gave (guard.tracers.compile.Region)."""
+    dropped: tuple[tuple[torch.fx.GraphModule, Context], ...] = ()
+    """Of ``AotJoint``: the graph before its dead nodes were dropped, where there were some."""
