@@ -115,14 +115,14 @@ class Outcome:
     """The check's own rules, which come before the project's."""
     counted: Counted | None = None
     """Its trace cost; None where that was not asked for."""
-    replayed: Replayed | None = None
-    """Whether its graph computes what its program computes; None where that was not asked for."""
     source: str = ""
     """``path:line`` of the test, relative to the root; "" where that is not known."""
     device: str = ""
     """In a merged run, the device of a run that stands beside the others; else ""."""
     unchanged: bool = False
     """It did not run: nothing that it depends on has moved since it last held, or was skipped."""
+    replayed: Replayed | None = None
+    """Whether its graph computes what its program computes; None where that was not asked for."""
 
     @property
     def status(self) -> str:

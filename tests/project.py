@@ -92,7 +92,7 @@ class Meshes:
         Meshes.closed += 1
 
 for name in ("guard.tracers", "guard.tracers.capture", "guard.tracers.mesh", "guard.cost.trace",
-             "guard.replay", "guard.replay.faithful"):
+             "guard.replay.faithful"):
     sys.modules[name] = types.ModuleType(name)
 sys.modules["guard.tracers.capture"].capture = capture
 sys.modules["guard.tracers.capture"].Job = Job

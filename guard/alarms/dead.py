@@ -6,7 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from guard.alarms.alarm import Alarm
-from guard.alarms.reading import reaches, uses
+from guard.alarms.reading import COPIES, DETACH, reaches, uses
 from guard.alarms.spelling import spelled
 from guard.ir.types import DTensorType, TensorType
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from guard.alarms.reading import Reading
     from guard.ir.graph import Node
     from guard.ir.types import Dim
-
-_DETACH = "aten.detach.default"
-_COPIES = frozenset(("aten.clone.default", "aten.stack.default", "aten.cat.default"))
 
 
 def dead_nodes(reading: Reading, *, functionalized: bool = False) -> Iterator[Alarm]:
@@ -37,7 +34,7 @@ def dead_nodes(reading: Reading, *, functionalized: bool = False) -> Iterator[Al
         node = nodes[position]
         if not _is_worth_telling(node):
             continue
-        if (functionalized or node.target in _COPIES) and all(_moves(nodes[one]) for one in (position, *behind)):
+        if (functionalized or node.target in COPIES) and all(_moves(nodes[one]) for one in (position, *behind)):
             continue
         more = f", nor {len(behind)} more that only it uses" if behind else ""
         why = f"nothing uses it{more}"
@@ -45,14 +42,14 @@ def dead_nodes(reading: Reading, *, functionalized: bool = False) -> Iterator[Al
 
 
 def _is_worth_telling(node: Node) -> bool:
-    return node.target not in (_DETACH, "constant") and any(
+    return node.target not in (DETACH, "constant") and any(
         isinstance(result.type, TensorType) and 0 not in result.type.shape for result in node.results
     )
 
 
 def _moves(node: Node) -> bool:
     """Tell whether a node computes nothing: a view or a copy."""
-    return node.target in _COPIES or any(kind == "alias" for kind, _on in node.effects)
+    return node.target in COPIES or any(kind == "alias" for kind, _on in node.effects)
 
 
 def _behind(reading: Reading) -> dict[int, list[int]]:
@@ -68,7 +65,7 @@ def _behind(reading: Reading) -> dict[int, list[int]]:
         node = nodes[position]
         sink = next((sinks[name] for name, _type in node.results if name is not None and name in sinks), None)
         if sink is None:
-            if node.target == _DETACH:
+            if node.target == DETACH:
                 continue
             sink = position
             behind[position] = []

@@ -78,7 +78,7 @@ def hidden_detaches(reading: Reading) -> Iterator[Alarm]:
     Autograd detaches what it saves, and once more when it unpacks it: nobody writes that. It does no harm where the
     graph's results need no gradient, or where nothing depends on it.
     """
-    chained = _chained(reading)
+    chained = chained(reading)
     if not chained:
         return
     nodes = reading.graph.nodes
@@ -100,7 +100,7 @@ def hidden_detaches(reading: Reading) -> Iterator[Alarm]:
             )  # fmt: skip
 
 
-def _chained(reading: Reading) -> list[int]:
+def chained(reading: Reading) -> list[int]:
     """Return the detaches whose operand is a detach and that no further one takes."""
     nodes = reading.graph.nodes
     made = {nodes[position].results[0].name: position for position in reading.detaches}

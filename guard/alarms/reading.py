@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
     from guard.ir.graph import Graph, Node
 
+DETACH = "aten.detach.default"
+COPIES = frozenset(("aten.clone.default", "aten.stack.default", "aten.cat.default"))
+MOVES = COPIES | {DETACH}
+"""What ordinary programs leave unused: it computes nothing."""
 _CONTAINERS = frozenset((tuple, Slice, Mapping))
 
 
@@ -53,7 +57,7 @@ class Reading:
         target = node.target
         if target == "constant":
             self.constants.append(position)
-        elif target == "aten.detach.default":
+        elif target == DETACH:
             self.detaches.append(position)
         if alive:
             self._use(node, live)

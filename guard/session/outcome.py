@@ -30,7 +30,7 @@ def judged(  # noqa: PLR0913, PLR0917 - all that an outcome depends on
     captured: Any,
     asked: Asked,
     cost: TraceCost | str | None,
-    seen: Replayed | None,
+    seen: Replayed | None = None,
 ) -> Outcome:
     """Compare a capture and its count with what was accepted; keep what an accept would take, drop what holds again.
 

@@ -91,6 +91,7 @@ def test_the_whole_record() -> None:
                 "seconds": 0.0,
                 "pending": ".guard/pending/a/b.graph",
                 "counted": None,
+                "replayed": None,
             },
             {
                 "check": "b::a",
@@ -108,6 +109,7 @@ def test_the_whole_record() -> None:
                 "seconds": 0.25,
                 "pending": None,
                 "counted": {"state": "holds", "calls": 1010, "baseline": 1000, "said": ""},
+                "replayed": None,
             },
         ],
     }
