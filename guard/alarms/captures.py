@@ -35,17 +35,17 @@ def unstable(first: Program, others: Sequence[tuple[str, Program]]) -> tuple[Ala
 
 
 def retrace(first: Program, second: Program) -> tuple[Alarm, ...]:
-    """Return an alarm where tracing the captured graph gives another one.
+    """Return an alarm where tracing the captured graph gives other operators, more or fewer.
 
-    What the two have of the program rather than of the computation does not count: roles, labels, pytrees, what is
-    assumed of symbols. Nor do copies that nothing uses, and detaches, which autograd adds to any trace of what requires
+    Their arguments do not count: an argument that equals its default is dropped on the way, and a symbol may come to be
+    known by another input. Nor do copies that nothing uses, and detaches, which autograd adds to any trace of what requires
     grad; but where the graph holds a gradient, they are what grows with each trace.
     """
     if second.error is not None:
         return (Alarm("retrace", "", "", f"tracing the captured graph fails: {second.error.line}"),)
     detaches = any(map(_has_gradient, first.graphs))
     was, now = _bare(first, detaches=detaches), _bare(second, detaches=detaches)
-    if equal(was, now):
+    if _targets(was) == _targets(now):
         return ()
     return (Alarm("retrace", "", "", f"tracing the captured graph gives another: {difference(was, now)}"),)
 
@@ -79,21 +79,13 @@ def _targets(program: Program) -> Counter[str]:
 
 
 def _bare(program: Program, *, detaches: bool) -> Program:
-    return replace(program, tracer="", graphs=tuple(_computation(graph, detaches=detaches) for graph in program.graphs))
+    return replace(program, graphs=tuple(_computation(graph, detaches=detaches) for graph in program.graphs))
 
 
 def _computation(graph: Graph, *, detaches: bool) -> Graph:
     dropped = MOVES - {DETACH} if detaches else MOVES
     dead = {position for position in Reading(graph).dead if graph.nodes[position].target in dropped}
-    return replace(
-        graph,
-        inputs=tuple(value._replace(role="input", labels=(), alias=None) for value in graph.inputs),
-        nodes=tuple(node for position, node in enumerate(graph.nodes) if position not in dead),
-        outputs=tuple(output._replace(type=None, role="output", of=None) for output in graph.outputs),
-        where=(),
-        in_tree=None,
-        out_tree=None,
-    )
+    return replace(graph, nodes=tuple(node for position, node in enumerate(graph.nodes) if position not in dead))
 
 
 def _has_gradient(graph: Graph) -> bool:

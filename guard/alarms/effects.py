@@ -78,11 +78,11 @@ def hidden_detaches(reading: Reading) -> Iterator[Alarm]:
     Autograd detaches what it saves, and once more when it unpacks it: nobody writes that. It does no harm where the
     graph's results need no gradient, or where nothing depends on it.
     """
-    chained = chained(reading)
-    if not chained:
+    chains = chained(reading)
+    if not chains:
         return
     nodes = reading.graph.nodes
-    starts = [position for position in chained if nodes[position].results[0].name in reading.live]
+    starts = [position for position in chains if nodes[position].results[0].name in reading.live]
     wanted = {
         output.value.name
         for output in reading.graph.outputs
@@ -106,9 +106,9 @@ def chained(reading: Reading) -> list[int]:
     made = {nodes[position].results[0].name: position for position in reading.detaches}
     if len(made) < 2:  # noqa: PLR2004 - a chain has two
         return []
-    chained = [position for position in reading.detaches if _operand(nodes[position]) in made]
-    taken = {made[_operand(nodes[position])] for position in chained}
-    return [position for position in reversed(chained) if position not in taken]
+    chains = [position for position in reading.detaches if _operand(nodes[position]) in made]
+    taken = {made[_operand(nodes[position])] for position in chains}
+    return [position for position in reversed(chains) if position not in taken]
 
 
 def _operand(node: Node) -> str | None:
