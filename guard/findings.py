@@ -23,6 +23,7 @@ KINDS = (
     "error",      # the capture started to fail, or fails differently
     "unfaithful", # the captured graph does not compute what the program computes
     "drift",      # baseline and current differ
+    "alarm",      # policy: the graph shows a sign that it is wrong
     "trace-cost", # tracing does more than was accepted
     "works",      # the baseline is an error, and the capture now works
     "fix",        # policy: the capture needs a fix of guard's
@@ -115,6 +116,8 @@ class Outcome:
     """The check's own rules, which come before the project's."""
     counted: Counted | None = None
     """Its trace cost; None where that was not asked for."""
+    graph: str = ""
+    """Digest that equal captures have in common; only where several are compared."""
     source: str = ""
     """``path:line`` of the test, relative to the root; "" where that is not known."""
     device: str = ""

@@ -55,6 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("on", "off"),
         help="off: do not run what was captured beside its program",
     )
+    group.addoption("--guard-alarms", default="on", choices=("on", "full", "seen"), help=argparse.SUPPRESS)
     group.addoption("--guard-lenient", action="store_true", help=argparse.SUPPRESS)  # some of them may name nothing
 
 
@@ -240,6 +241,7 @@ def _project(config: pytest.Config) -> Project:
             fixes=config.getoption("guard_fixes"),
             counting=config.getoption("guard_trace_cost"),
             replaying=config.getoption("guard_replay") == "on",
+            alarms=config.getoption("guard_alarms"),
             closure=config.stash.get(CLOSURE, None),
         )
     return config.stash[PROJECT]

@@ -29,6 +29,7 @@ class Captured:
     engaged: tuple = ()
     sources: tuple = ()
     constants: tuple = ()
+    dropped: tuple = ()
 
 @dataclass(frozen=True)
 class Job:

@@ -38,8 +38,8 @@ def retrace(first: Program, second: Program) -> tuple[Alarm, ...]:
     """Return an alarm where tracing the captured graph gives other operators, more or fewer.
 
     Their arguments do not count: an argument that equals its default is dropped on the way, and a symbol may come to be
-    known by another input. Nor do copies that nothing uses, and detaches, which autograd adds to any trace of what requires
-    grad; but where the graph holds a gradient, they are what grows with each trace.
+    known by another input. Nor do copies that nothing uses, and detaches, which autograd adds to any trace of what
+    requires grad; but where the graph holds a gradient, they are what grows with each trace.
     """
     if second.error is not None:
         return (Alarm("retrace", "", "", f"tracing the captured graph fails: {second.error.line}"),)

@@ -36,7 +36,7 @@ def dead_nodes(reading: Reading, *, functionalized: bool = False) -> Iterator[Al
             continue
         if (functionalized or node.target in COPIES) and all(_moves(nodes[one]) for one in (position, *behind)):
             continue
-        more = f", nor {len(behind)} more that only it uses" if behind else ""
+        more = f", with {len(behind)} more behind it" if behind else ""
         why = f"nothing uses it{more}"
         yield Alarm("dead-node", reading.graph.name, spelled(node), why, position, source=node.source)
 

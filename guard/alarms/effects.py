@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from guard.alarms.alarm import Alarm
-from guard.alarms.reading import reaches
+from guard.alarms.reading import needs
 from guard.alarms.spelling import spelled
 from guard.ir.graph import Ref
 from guard.ir.types import DTensorType, SubclassType, TensorType
@@ -82,17 +82,14 @@ def hidden_detaches(reading: Reading) -> Iterator[Alarm]:
     if not chains:
         return
     nodes = reading.graph.nodes
-    starts = [position for position in chains if nodes[position].results[0].name in reading.live]
     wanted = {
         output.value.name
         for output in reading.graph.outputs
         if isinstance(output.value, Ref) and _requires_grad(output.type)
     }
-    if not starts or not wanted:
-        return
-    for position in starts:
-        name = nodes[position].results[0].name
-        if name is not None and reaches(reading.graph, {name}) & wanted:
+    needed = needs(reading.graph, wanted) if wanted else set()
+    for position in chains:
+        if nodes[position].results[0].name in needed:
             why = "a detach of a detach, as autograd makes them: an output that requires grad depends on it"
             yield Alarm(
                 "hidden-detach", reading.graph.name, spelled(nodes[position]), why, position,
@@ -103,11 +100,13 @@ def hidden_detaches(reading: Reading) -> Iterator[Alarm]:
 def chained(reading: Reading) -> list[int]:
     """Return the detaches whose operand is a detach and that no further one takes."""
     nodes = reading.graph.nodes
-    made = {nodes[position].results[0].name: position for position in reading.detaches}
+    named = ((nodes[position].results[0].name, position) for position in reading.detaches)
+    made = {name: position for name, position in named if name is not None}
     if len(made) < 2:  # noqa: PLR2004 - a chain has two
         return []
-    chains = [position for position in reading.detaches if _operand(nodes[position]) in made]
-    taken = {made[_operand(nodes[position])] for position in chains}
+    operands = {position: _operand(nodes[position]) for position in reading.detaches}
+    chains = [position for position, name in operands.items() if name in made]
+    taken = {made[name] for name in operands.values() if name in made}
     return [position for position in reversed(chains) if position not in taken]
 
 

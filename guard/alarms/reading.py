@@ -95,3 +95,13 @@ def reaches(graph: Graph, sources: set[str]) -> set[str]:
             found.update(name for name, _type in node.results if name is not None)
             found.update(str(name) for kind, on in node.effects if kind == "write" for name in on)
     return found
+
+
+def needs(graph: Graph, targets: set[str]) -> set[str]:
+    """Give the values that these depend on, themselves among them; what is written into one is needed, too."""
+    found = set(targets)
+    for node in reversed(graph.nodes):
+        made = any(name in found for name, _type in node.results if name is not None)
+        if made or any(name in found for kind, on in node.effects if kind == "write" for name in on):
+            found.update(uses(node))
+    return found

@@ -166,6 +166,13 @@ def _run_flags(made: Parser) -> None:
 def _check_flags(made: Parser) -> None:
     _run_flags(made)
     made.add_argument(
+        "--alarms",
+        type=_choice("on", "full"),
+        default="on",
+        metavar="on|full",
+        help="full: capture again and again, too",
+    )
+    made.add_argument(
         "--fixes", type=_choice("on", "off"), default="on", metavar="on|off", help="off: trace with torch as it is"
     )
     made.add_argument("--against", metavar="REF", help="trace the code of this commit, too: who moved what drifted?")
@@ -244,6 +251,7 @@ def _show_flags(made: Parser) -> None:
     made.add_argument("id", metavar="ID", help="one check: short or node id, or its baseline's path")
     made.add_argument("--pending", action="store_true", help="what the last check saw, not the baseline")
     made.add_argument("--cost", action="store_true", help="what each node costs, beside it, and the totals")
+    made.add_argument("--alarms", action="store_true", help="only the signs that it is wrong, a line each")
     made.add_argument(
         "--sizes", type=_sizes, default=(), metavar="S=N,...", help="with --cost: sizes for symbols, s0=4,s1=8"
     )

@@ -137,7 +137,13 @@ def heard(folder: Path) -> tuple[Edge, ...]:
 
 def _is_plain(options: CheckOptions) -> bool:
     special = options.pdb or options.pytest_args or options.against or options.shard or options.require_device
-    return not special and options.fixes == "on" and options.trace_cost != "off" and not in_ci(os.environ)
+    return (
+        not special
+        and options.alarms == "on"
+        and options.fixes == "on"
+        and options.trace_cost != "off"
+        and not in_ci(os.environ)
+    )
 
 
 def _may_answer(options: CheckOptions) -> bool:

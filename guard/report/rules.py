@@ -20,6 +20,7 @@ _KINDS = {
     "error": "the capture started to fail, or fails differently",
     "unfaithful": "the captured graph does not compute what the program computes",
     "drift": "baseline and current differ",
+    "alarm": "the graph shows a sign that it is wrong",
     "trace-cost": "tracing does more than was accepted",
     "works": "the baseline is an error, and the capture now works",
     "fix": "the capture needs a fix of guard's",

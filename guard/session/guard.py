@@ -14,6 +14,7 @@ from guard.errors import GuardError, TorchMissingError, UsageError
 from guard.findings import Finding, Outcome
 from guard.policy import TRACE_COST, must_fail, parse, projection
 from guard.session import internal
+from guard.session.alarms import ALARM, Further, sounded
 from guard.session.capture import Capture
 from guard.session.failure import CheckFailed
 from guard.session.needs import needs
@@ -67,6 +68,7 @@ class Guard:
         order: int | None = None,
         tolerance: tuple[float, float] | Literal["bitwise"] | None = None,
         replay: str | None = None,
+        alarms: Literal["note", "warn", "fail"] | None = None,
     ) -> Capture:
         """Capture ``program(*args, **kwargs)`` and compare it with this check's baseline.
 
@@ -86,6 +88,7 @@ class Guard:
             order: of the gradients that a replay compares, 0 to 2; without it 1 for ``AotJoint`` and ``Compile``.
             tolerance: of a replay, ``(rtol, atol)`` or ``"bitwise"``; torch.testing.assert_close's without it.
             replay: why this check is not replayed.
+            alarms: what a sign of wrongness in its graph is; ``[tool.guard] alarms`` without it.
 
         Returns:
             What was captured, so that hand-written counts can follow. A missing baseline, a drift that policy may let
@@ -118,14 +121,22 @@ class Guard:
 
         def ruled() -> Asked:
             played = Replay(order, inputs, tolerance, "" if replay is None else replay)
-            return Asked(_rules(policy, keep), trace_cost, trace_tolerance, sizes, played)
+            return Asked(_rules(policy, keep), trace_cost, trace_tolerance, sizes, played, alarms)
 
         def again(captured: Any, asked: Asked) -> Replayed:
             from guard.replay.faithful import replay
 
             return replay(job(), captured, asked.replay, fixes=self.setting.fixes, cache=cache)
 
-        return self._check(name, run, ruled, take, again)
+        def further(captured: Any) -> Further:
+            from guard.tracers.again import again, retraced
+
+            check, fixes = captured.program.check, self.setting.fixes
+            return Further(
+                again(job(), check, fixes=fixes, cache=cache), retraced(job(), captured, fixes=fixes, cache=cache)
+            )
+
+        return self._check(name, run, ruled, take, again, further)
 
     def check_graph(  # noqa: PLR0913 - as of check
         self,
@@ -139,6 +150,7 @@ class Guard:
         order: int | None = None,
         tolerance: tuple[float, float] | Literal["bitwise"] | None = None,
         replay: str | None = None,
+        alarms: Literal["note", "warn", "fail"] | None = None,
     ) -> Capture:
         """Compare a ``torch.fx.GraphModule`` that the user's own pipeline captured with this check's baseline.
 
@@ -152,6 +164,7 @@ class Guard:
             order: of the gradients that a replay compares; 0 without it.
             tolerance: of a replay.
             replay: why this check is not replayed.
+            alarms: as of ``check``.
 
         Raises:
             CheckFailed: a finding.
@@ -166,7 +179,9 @@ class Guard:
 
         def ruled() -> Asked:
             return Asked(
-                _rules(policy, keep), replay=Replay(order, inputs, tolerance, replay or _unreplayed(eager, inputs))
+                _rules(policy, keep),
+                replay=Replay(order, inputs, tolerance, replay or _unreplayed(eager, inputs)),
+                alarms=alarms,
             )
 
         def again(captured: Any, asked: Asked) -> Replayed:
@@ -175,7 +190,7 @@ class Guard:
             assert eager is not None  # noqa: S101 - _unreplayed has looked
             return replay_module(eager, captured, asked.replay)
 
-        return self._check(name, run, ruled, None, again)
+        return self._check(name, run, ruled, None, again, lambda _captured: Further())
 
     def mesh(self, shape: tuple[int, ...], names: tuple[str, ...] | None = None) -> Any:
         """Return a ``DeviceMesh`` over a fake process group, which ends with this test."""
@@ -191,13 +206,14 @@ class Guard:
         if meshes is not None:
             meshes.close()
 
-    def _check(
+    def _check(  # noqa: PLR0913, PLR0917 - all that a program and a graph of the user's do differently
         self,
         name: str | None,
         run: Callable[[str, str], Any],
         ruled: Callable[[], Asked],
         take: Take | None,
         again: Callable[[Any, Asked], Replayed],
+        further: Callable[[Any], Further],
     ) -> Capture:
         """Check one capture; without ``take`` it is a graph of the user's, which cannot be captured once more."""
         check = self._claim(name)
@@ -218,6 +234,8 @@ class Guard:
             seen = replayed(self.setting, asked, captured, lambda found: again(found, asked))
             with self.setting.watch.phase("comparing"):
                 outcome = judged(self.setting, self.test, check, captured, asked, cost, seen)
+            policy = asked.alarms or self.setting.config.alarms
+            outcome = sounded(self.setting, outcome, captured, policy, lambda: further(captured))
             if take is not None and captured.engaged and self.setting.fixes == "on":
                 with self.setting.watch.phase("tracing without fixes"):
                     bare = run(check, "off")
@@ -253,7 +271,7 @@ class Guard:
         """Tell whether the test ends here; the plugin fails it at its end for what else was found."""
         if finding.kind == "drift":
             return must_fail((*outcome.policy, *self.setting.config.policy), finding.drift)
-        return finding.kind not in ("missing", TRACE_COST)
+        return finding.kind not in ("missing", TRACE_COST, ALARM)
 
     @contextmanager
     def _reported(self, check: str, started: float) -> Iterator[None]:

@@ -26,3 +26,5 @@ class Setting:
     """Hears what checks depend on."""
     replaying: bool = True
     """Whether graphs are replayed."""
+    alarms: Literal["on", "full", "seen"] = "on"
+    """``full``: also by capturing again; ``seen``: not at all, but each capture's digest is told."""
