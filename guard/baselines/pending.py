@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING
 
 from guard.baselines import constants
 from guard.baselines.disk import open_state, prune, remove, write_whole
+from guard.baselines.meta import parse, record_of
 from guard.baselines.names import COST_SUFFIX, SUFFIX, relative_path
 from guard.baselines.read_costs import MAX_BYTES as MAX_COST_BYTES
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
+    from guard.baselines.meta import Meta
     from guard.config import Config
 
 META = ".json"
@@ -27,33 +28,6 @@ ORIGIN = "origin.json"
 """Beside the captures: where they were made (guard.baselines.origin)."""
 MAX_META_BYTES = 4 << 20
 MAX_TEXT_BYTES = 1 << 30
-_PLAIN = re.compile(r"[\w.+:-]+", re.ASCII)
-
-
-@dataclass(frozen=True)
-class Meta:
-    """What a pending file is bound to."""
-
-    torch: str
-    """Full version that captured it."""
-    baseline: str | None
-    """Digest of the baseline that it was compared with; None where there was none."""
-    action: Literal["record", "remove", "cost"] = "record"
-    """``cost``: the graph holds, and only its trace cost is to be written."""
-    fixes: Literal["on", "off"] = "on"
-    device: str = "cpu"
-    sources: Mapping[str, str] | tuple[()] = ()
-    """Relative path -> digest of the files whose code the capture ran."""
-    cost: str | None = None
-    """Environment whose trace cost waits, a section of a cost file; None where none does."""
-    python: str = ""
-    """``3.11``; "" of a guard that did not say."""
-    platform: str = ""
-    """``linux-x86_64``, likewise."""
-    cost_baseline: str | None = None
-    """Digest of the section that it was compared with (costs.bound); None where there was none."""
-    unfaithful: str | None = None
-    """What differed when the graph was replayed against its program; None where nothing did, or it was not replayed."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +95,7 @@ def write_pending(config: Config, check: str, text: str | None, meta: Meta, cost
     """
     path = pending_path(config, check)
     data = None if text is None else text.encode()
-    record = {"check": check, "text": _digest(data), "cost_text": _digest(cost), **asdict(meta)}
-    record["sources"] = dict(meta.sources)
+    record = record_of(check, _digest(data), _digest(cost), meta)
     try:
         open_state(config.state)
         _put(path, data)
@@ -211,7 +184,7 @@ def read_from(config: Config, meta: Path, read: Callable[[Path, int], bytes]) ->
         data = read(meta, MAX_META_BYTES)
         if len(data) > MAX_META_BYTES:
             return Broken(meta, "its JSON is too large")
-        check, wanted, wanted_cost, parsed = _fields(json.loads(data))
+        check, wanted, wanted_cost, parsed = parse(json.loads(data))
         path = pending_path(config, check)
         if _meta_path(path) != meta:
             return Broken(meta, "it names a check whose file is another")
@@ -229,43 +202,3 @@ def read_from(config: Config, meta: Path, read: Callable[[Path, int], bytes]) ->
 def _bounded(path: Path, most: int) -> bytes:
     with path.open("rb") as stream:
         return stream.read(most + 1)
-
-
-def _fields(record: Any) -> tuple[str, str | None, str | None, Meta]:
-    """Check the types of a record.
-
-    Raises:
-        KeyError, TypeError, ValueError: It is not what write_pending writes.
-    """
-    record = dict(record)
-    check, text, sources = record.pop("check"), record.pop("text"), record.pop("sources")
-    cost = record.pop("cost_text", None)
-    meta = Meta(**record, sources=dict(sources))
-    texts = (
-        check,
-        meta.torch,
-        meta.device,
-        meta.python,
-        meta.platform,
-        *dict(meta.sources),
-        *dict(meta.sources).values(),
-    )
-    if not all(isinstance(value, str) for value in texts):
-        raise TypeError("wanted text")
-    if not all(value is None or isinstance(value, str) for value in (text, meta.baseline, *_cost_fields(meta, cost))):
-        raise TypeError("wanted text or null")
-    # they go into a TOML file
-    plain = (meta.torch, meta.device, *filter(None, (meta.python, meta.platform)))
-    if not all(map(_PLAIN.fullmatch, plain)):
-        raise ValueError("a version or device that is none")
-    if meta.action not in ("record", "remove", "cost") or meta.fixes not in ("on", "off"):
-        raise ValueError("unknown action or fixes")
-    if (meta.action == "record") != (text is not None):
-        raise ValueError("action and text do not agree")
-    if (meta.cost is None) != (cost is None) or (meta.action == "cost" and cost is None):
-        raise ValueError("action and cost do not agree")
-    return cast("str", check), cast("str | None", text), cast("str | None", cost), meta
-
-
-def _cost_fields(meta: Meta, cost: object) -> tuple[object, ...]:
-    return meta.cost, meta.cost_baseline, meta.unfaithful, cost

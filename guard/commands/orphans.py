@@ -6,8 +6,9 @@ import shlex
 from typing import TYPE_CHECKING
 
 from guard.baselines.costs import cost_of
+from guard.baselines.meta import Meta
 from guard.baselines.names import COST_SUFFIX, SUFFIX, module_of, quoted, tests_of
-from guard.baselines.pending import Meta, digest, write_pending
+from guard.baselines.pending import digest, write_pending
 from guard.baselines.store import Store
 from guard.environment import torch_version
 from guard.errors import GuardError

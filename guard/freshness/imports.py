@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 8 << 20
 _TESTS = "test"
+# KEY = "MY_FLAG" here, environ.get(KEY) there: a literal that is written as variables are may be the name of one
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+")
 
 
 class Imports(NamedTuple):
@@ -20,7 +23,7 @@ class Imports(NamedTuple):
     tests: dict[str, frozenset[str]] = {}  # noqa: RUF012 - never written to
     """Test function -> what it alone imports."""
     variables: frozenset[str] = frozenset()
-    """Environment variables that it names."""
+    """Environment variables that it names, or may."""
 
 
 def imports_of(path: str, package: str) -> Imports:
@@ -106,9 +109,11 @@ def _base(node: ast.ImportFrom, package: str) -> str:
 
 
 def _variables(node: ast.AST) -> Iterator[str]:
-    """Yield the literal of ``environ["A"]``, ``environ.get("A")``, ``getenv("A")``, ``"A" in environ``."""
+    """Yield any ``"AB"``, literals of ``environ["a"]``, ``environ.get("a")``, ``getenv("a")``, ``"a" in environ``."""
     found: ast.AST | None = None
-    if isinstance(node, ast.Subscript) and _is_environ(node.value):
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and _VARIABLE.fullmatch(node.value):
+        found = node
+    elif isinstance(node, ast.Subscript) and _is_environ(node.value):
         found = node.slice
     elif isinstance(node, ast.Call) and node.args and isinstance(node.func, (ast.Attribute, ast.Name)):
         reads = _is_environ(getattr(node.func, "value", None)) or "getenv" in _last(node.func)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.baselines.constants import MAX_ONE
 from guard.baselines.constants import keep as keep_constant
-from guard.baselines.pending import Meta, digest, digests, drop_pending, pending_path, write_pending
+from guard.baselines.meta import Meta
+from guard.baselines.pending import digest, digests, drop_pending, pending_path, write_pending
 from guard.environment import current
 from guard.errors import GuardError
 

@@ -11,7 +11,8 @@ from guard import environment
 from guard.baselines import accept as room
 from guard.baselines.accept import Accepted, accept, refuse_in_ci
 from guard.baselines.disk import TEMPORARY, write_whole
-from guard.baselines.pending import Meta, digest, digests, pending_path, read_pending, write_pending
+from guard.baselines.meta import Meta
+from guard.baselines.pending import digest, digests, pending_path, read_pending, write_pending
 from guard.baselines.store import Store
 from guard.errors import GuardError
 

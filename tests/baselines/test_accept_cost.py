@@ -12,7 +12,8 @@ from guard.baselines import take as room
 from guard.baselines.accept import Accepted, accept
 from guard.baselines.costs import bound, dump, parse
 from guard.baselines.disk import write_whole
-from guard.baselines.pending import Broken, Meta, digest, pending_cost_path, pending_path, read_pending, write_pending
+from guard.baselines.meta import Meta
+from guard.baselines.pending import Broken, digest, pending_cost_path, pending_path, read_pending, write_pending
 from guard.baselines.section import Section
 from guard.baselines.store import Store
 

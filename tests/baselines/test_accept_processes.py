@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from guard.baselines.disk import TEMPORARY, write_whole
-from guard.baselines.pending import Meta, all_pending, digest, write_pending
+from guard.baselines.meta import Meta
+from guard.baselines.pending import all_pending, digest, write_pending
 from guard.baselines.store import Store
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import pytest
 
 from guard.baselines import constants
 from guard.baselines.constants import folder, keep, missing, read
-from guard.baselines.pending import Meta, drop_pending, write_pending
+from guard.baselines.meta import Meta
+from guard.baselines.pending import drop_pending, write_pending
 from guard.config import load
 from guard.ir.digest import digest_text, file_name
 

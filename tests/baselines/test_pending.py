@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from guard.baselines.disk import write_whole
+from guard.baselines.meta import Meta
 from guard.baselines.pending import (
     Broken,
-    Meta,
     Pending,
     all_pending,
     digests,

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from guard.__main__ import main
 from guard.baselines import reasons
-from guard.baselines.pending import Meta, digest, pending_path, write_pending
+from guard.baselines.meta import Meta
+from guard.baselines.pending import digest, pending_path, write_pending
 from guard.baselines.store import Store
 from guard.config import Config, load
 from guard.errors import GuardError, UsageError

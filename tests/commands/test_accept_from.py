@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from guard.__main__ import main
+from guard.baselines.meta import Meta
 from guard.baselines.names import relative_path
 from guard.baselines.origin import leave_origin
-from guard.baselines.pending import Meta, digest, digests, write_pending
+from guard.baselines.pending import digest, digests, write_pending
 from guard.config import load
 from tests.commands.test_diff import graph
 from tests.repository import Repository, repository

@@ -11,7 +11,8 @@ import pytest
 from guard.__main__ import main
 from guard.baselines import reasons
 from guard.baselines.disk import write_whole
-from guard.baselines.pending import Meta, digest, pending_path, write_pending
+from guard.baselines.meta import Meta
+from guard.baselines.pending import digest, pending_path, write_pending
 from guard.baselines.store import Store
 from guard.config import Config, load
 from tests.commands.test_diff import graph

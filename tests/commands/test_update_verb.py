@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from guard.__main__ import main
-from guard.baselines.pending import Meta, write_pending
+from guard.baselines.meta import Meta
+from guard.baselines.pending import write_pending
 from guard.baselines.store import Store
 from guard.commands import update
 from guard.config import Config, load

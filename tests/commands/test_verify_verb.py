@@ -15,8 +15,9 @@ from guard.__main__ import main
 from guard.baselines import costs
 from guard.baselines.audit.whole import audit
 from guard.baselines.disk import write_whole
+from guard.baselines.meta import Meta
 from guard.baselines.names import cost_path
-from guard.baselines.pending import Meta, write_pending
+from guard.baselines.pending import write_pending
 from guard.baselines.section import Section
 from guard.baselines.store import Store
 from guard.config import Config, load

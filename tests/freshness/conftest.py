@@ -33,7 +33,8 @@ CHECKS = {
         from pathlib import Path
         FLAG = os.environ.get("MODEL_FLAG")
         ROOT = Path(__file__).parent.parent
-        def late(): return os.getenv("MODEL_LATE", "aten.sin.default")
+        LATE = "MODEL_LATE"
+        def late(): return os.getenv(LATE, "aten.sin.default")
         def test_late(guard): guard.check(lambda: [late()], tracer=None)
         def test_data(guard): guard.check(lambda: (ROOT / "data/ops.txt").read_text().split(), tracer=None)
         def test_tree(guard):

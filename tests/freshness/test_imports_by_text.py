@@ -79,3 +79,8 @@ def test_unless_another_may_call_it(tmp_path: Path, use: str) -> None:
 )  # fmt: skip
 def test_variables(tmp_path: Path, text: str) -> None:
     assert read(tmp_path, f"def f():\n  x = {text}\n").variables == {"A"}
+
+
+def test_a_literal_that_is_written_as_variables_are_may_name_one(tmp_path: Path) -> None:
+    text = 'KEY = "MY_FLAG"\nMODES = ("fake", "Real", "A b", "B-C", "")\ndef f(): return os.getenv(KEY, MODES[0])\n'
+    assert read(tmp_path, text).variables == {"MY_FLAG"}
