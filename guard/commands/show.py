@@ -76,7 +76,7 @@ def _alarms(data: bytes, shown: str, text: str, *, listed: bool) -> tuple[str, d
     found, missing = alarms(program), unseen(program, live=False)
     if listed:
         return as_list(found, missing), marks(found, missing)
-    return in_margin(program, found) if found else text, marks(found, missing)
+    return in_margin(program, found) if found else text, {}
 
 
 def _priced(data: bytes, shown: str, sizes: dict[str, int]) -> tuple[str, dict[str, Any]]:

@@ -24,6 +24,7 @@ NOUNS = {
     "error": ("error", "errors"),
     "unfaithful": ("unfaithful", "unfaithful"),
     "drift": ("drift", "drifts"),
+    "alarm": ("alarmed", "alarmed"),
     "trace-cost": ("costs more to trace", "cost more to trace"),
     "works": ("works now", "work now"),
     "fix": ("needs a fix", "need a fix"),
