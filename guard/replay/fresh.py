@@ -55,7 +55,7 @@ def _plain(tensors: Iterable[Any]) -> Iterable[torch.Tensor]:
         if is_traceable_wrapper_subclass(tensor):
             yield from _plain(inner_tensors(tensor).values())
         elif isinstance(tensor, torch.Tensor) and has_data(tensor):
-            yield tensor.detach()
+            yield tensor.data  # no new version: a graph of the user's may have saved the tensor
 
 
 def _distinct(tensor: torch.Tensor) -> torch.Tensor | None:
