@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 CHILD = Path(__file__).with_name("replay_child.py")
-# Measured 0.46 to 0.49 of all tracing, 0.58 to 0.62 of the first captures alone, since most of these programs trace by themselves: there
-# running the program is tracing, and a replay runs it on two sets of inputs
+# Measured 0.46 to 0.49 of all tracing, and 0.58 to 0.62 of the first captures alone: most of these programs trace by
+# themselves, so that running one is tracing, and a replay runs it on two sets of inputs
 MOST = 0.6
 
 
