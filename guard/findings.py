@@ -116,8 +116,6 @@ class Outcome:
     """The check's own rules, which come before the project's."""
     counted: Counted | None = None
     """Its trace cost; None where that was not asked for."""
-    graph: str = ""
-    """Digest that equal captures have in common; only where several are compared."""
     source: str = ""
     """``path:line`` of the test, relative to the root; "" where that is not known."""
     device: str = ""
@@ -126,6 +124,8 @@ class Outcome:
     """It did not run: nothing that it depends on has moved since it last held, or was skipped."""
     replayed: Replayed | None = None
     """Whether its graph computes what its program computes; None where that was not asked for."""
+    graph: str = ""
+    """Digest that equal captures have in common; only where several are compared."""
 
     @property
     def status(self) -> str:
