@@ -103,6 +103,19 @@ sys.modules["guard.cost.trace"].trace_cost = trace_cost
 sys.modules["guard.replay.faithful"].replay = replay
 sys.modules["guard.replay.faithful"].replay_module = replay_module
 """
+MODELLED = """
+[tool.guard]
+workers = 1
+
+[tool.pytest.ini_options]
+addopts = "-p no:cacheprovider"
+pythonpath = ["."]
+"""
+MODEL_CHECKS = """
+from model import ops
+def test_one(guard): guard.check(ops, tracer=None)
+def test_two(guard): guard.check(lambda: ["aten.sin.default"], tracer=None)
+"""
 
 
 @dataclass
@@ -131,6 +144,12 @@ class Project:
         command = [sys.executable, "-m", "guard", *arguments]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, cwd=self.root, env=self._environment(), stdout=pipe, stderr=pipe, text=True)
+
+    def record(self) -> Path:
+        """Make what its checks capture their baselines; return its root."""
+        ran = self.guard("update")
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        return self.root
 
     def pending(self) -> list[str]:
         folder = self.root / ".guard" / "pending"
@@ -168,6 +187,21 @@ def empty_project(root: Path) -> Project:
     )
     made.write("checks/conftest.py", FAKE)
     return made
+
+
+def modelled_project(root: Path) -> Project:
+    """Make one of two checks, the first of a program in ``model.py``, whose folder a repository may be made of."""
+    made = empty_project(root)
+    made.write("pyproject.toml", MODELLED)
+    made.write(".gitignore", "__pycache__/\n.guard/\n")
+    made.checks(MODEL_CHECKS)
+    model(made, "cos")
+    return made
+
+
+def model(project: Project, name: str) -> None:
+    """Change the program of ``it::one``."""
+    project.write("model.py", f'def ops(): return ["aten.sin.default", "aten.{name}.default"]\n')
 
 
 def plugin() -> list[str]:

@@ -57,11 +57,6 @@ def repository(top: Path) -> Repository:
     return made
 
 
-def model(project: Project, name: str) -> None:
-    """Change the program of ``it::one`` (see tests/commands/conftest.py)."""
-    project.write("model.py", f'def ops(): return ["aten.sin.default", "aten.{name}.default"]\n')
-
-
 def record_in(project: Project, torch: str) -> None:
     """Say that the baselines were recorded under another torch."""
     path = project.root / "baselines/environment.toml"

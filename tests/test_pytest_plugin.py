@@ -27,6 +27,10 @@ def test_same_name_twice(guard):
     guard.check(lambda: ["aten.sin.default"], tracer=None, name="one")
     guard.check(lambda: ["aten.sin.default"], tracer=None, name="one")
 
+def test_same_file_of_names(guard):
+    guard.check(lambda: ["aten.sin.default"], tracer=None, name="Up")
+    guard.check(lambda: ["aten.sin.default"], tracer=None, name="up")
+
 def test_empty(guard): pass
 
 @pytest.mark.parametrize("config", [object()])
@@ -77,6 +81,7 @@ def test_each_misuse_is_told_in_a_few_lines_and_no_traceback(project: Project) -
         'missing: "it::second_call_needs_a_name#first"',
         'refused: "it::second_call_needs_a_name" - a second call without a name would share this baseline',
         'refused: "it::same_name_twice#one" - a second call with name="one" would share this baseline',
+        'refused: "it::same_file_of_names#up" - a second call with name="up" would share this baseline',
         'empty: "it::empty" - guards nothing: the test never calls guard.check',
         'refused: "it::automatic[config0]" - pytest named the parameter "config" by its position',
         'refused: "it::lambdas[<lambda>0]" - pytest named the parameter "function" by its position',

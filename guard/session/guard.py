@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from guard.baselines.names import short_id
+from guard.baselines.names import collisions, short_id
 from guard.environment import INSTALL, torch_problem, torch_version
 from guard.errors import GuardError, TorchMissingError, UsageError
 from guard.findings import Finding, Outcome
@@ -255,7 +255,8 @@ class Guard:
         refusal = self.test.refusal
         if refusal is not None:
             raise self._fail(replace(refusal, check=check))
-        if any(outcome.check == check for outcome in self.outcomes):
+        earlier = {outcome.check for outcome in self.outcomes}
+        if check in earlier or any(check in group for group in collisions((*earlier, check))):
             tip = 'guard.check(..., name="another")' if name is None else None
             problem = "a second call without a name" if name is None else f'a second call with name="{name}"'
             raise self._refuse(check, f"{problem} would share this baseline", tip)

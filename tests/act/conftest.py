@@ -8,26 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.act.workflow import Act
-from tests.project import ROOT, Project, empty_project
+from tests.project import ROOT, Project, modelled_project
 from tests.repository import Repository, repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-SETTINGS = """
-[tool.guard]
-workers = 1
-
-[tool.pytest.ini_options]
-addopts = "-p no:cacheprovider"
-pythonpath = ["."]
-"""
-FAKE_CHECKS = """
-from model import ops
-def test_one(guard): guard.check(ops, tracer=None)
-def test_two(guard): guard.check(lambda: ["aten.sin.default"], tracer=None)
-"""
 CHECKS = """
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -70,8 +57,7 @@ def adopt(project: Project) -> None:
 
 def record(project: Project, made: Repository) -> None:
     """Record a project, and commit its repository."""
-    ran = project.guard("update")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    project.record()
     made.git("remote", "add", "origin", "https://github.com/owner/project.git")
     made.commit("first")
 
@@ -79,11 +65,7 @@ def record(project: Project, made: Repository) -> None:
 @pytest.fixture(scope="session")
 def fake_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two checks, a second each, and what ``guard init`` adds for a GPU."""
-    made = empty_project(tmp_path_factory.mktemp("fake") / "project")
-    made.write("pyproject.toml", SETTINGS)
-    made.write(".gitignore", "__pycache__/\n.guard/\n")
-    made.checks(FAKE_CHECKS)
-    made.write("model.py", 'def ops(): return ["aten.sin.default", "aten.cos.default"]\n')
+    made = modelled_project(tmp_path_factory.mktemp("fake") / "project")
     repository(made.root)
     initialize(made, "--gpu-runner", "gpu")
     adopt(made)
@@ -126,10 +108,7 @@ def real(act_on: Callable[[Path], Act], torch_template: Path) -> Act:
 def below(tmp_path: Path) -> Act:
     """A project in a folder of its repository, with the workflow of ``guard init``."""
     top = repository(tmp_path / "project")
-    made = empty_project(top.top / "product")
-    made.write("pyproject.toml", SETTINGS)
-    made.checks(FAKE_CHECKS)
-    made.write("model.py", 'def ops(): return ["aten.sin.default", "aten.cos.default"]\n')
+    made = modelled_project(top.top / "product")
     initialize(made)
     record(made, top)
     return Act(top, tmp_path / "act")

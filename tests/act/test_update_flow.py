@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.project import Project
-from tests.repository import model
+from tests.project import Project, model
 
 if TYPE_CHECKING:
     from tests.act.workflow import Act

@@ -9,17 +9,9 @@ import pytest
 from guard.baselines.audit.cache import Cache
 from guard.baselines.audit.coverage import Held, homes, missing, orphans
 from guard.baselines.audit.tree import Tree
-from guard.config import Config, load
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> Config:
-    (tmp_path / "pyproject.toml").write_text("[tool.guard]\n")
-    (tmp_path / "checks").mkdir()
-    return load(tmp_path)
+    from guard.config import Config
 
 
 def tree(config: Config, text: str, conftest: str = "", name: str = "test_it.py") -> Tree:

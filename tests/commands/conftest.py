@@ -7,37 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.project import Project, empty_project
-from tests.repository import Repository, model, repository
+from tests.project import Project, modelled_project
+from tests.repository import Repository, repository
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-CHECKS = """
-from model import ops
-def test_one(guard): guard.check(ops, tracer=None)
-def test_two(guard): guard.check(lambda: ["aten.sin.default"], tracer=None)
-"""
-SETTINGS = """
-[tool.guard]
-workers = 1
-
-[tool.pytest.ini_options]
-addopts = "-p no:cacheprovider"
-pythonpath = ["."]
-"""
-
 
 @pytest.fixture(scope="session")
 def committed_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = empty_project(tmp_path_factory.mktemp("committed") / "project")
-    made.write("pyproject.toml", SETTINGS)
-    made.write(".gitignore", "__pycache__/\n.guard/\n")
-    made.checks(CHECKS)
-    model(made, "cos")
-    ran = made.guard("update")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    repository(made.root).commit("first")
+    made = modelled_project(tmp_path_factory.mktemp("committed") / "project")
+    repository(made.record()).commit("first")
     return made.root
 
 

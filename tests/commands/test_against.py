@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.repository import model, record_in, repository, rerecord
+from tests.project import model
+from tests.repository import record_in, repository, rerecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from tests.project import Project
-from tests.repository import Repository, model, record_in, rerecord
+from tests.project import Project, model
+from tests.repository import Repository, record_in, rerecord
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -35,9 +35,7 @@ def sharded_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made.write(".gitignore", "__pycache__/\n.guard/\n.pytest_cache/\nreport*/\n")
     made.write("model.py", 'def ops(): return ["aten.cos.default"]\n')
     made.checks(CHECKS)
-    ran = made.guard("update")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    repository(made.root).commit("first")
+    repository(made.record()).commit("first")
     return made.root
 
 

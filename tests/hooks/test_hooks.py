@@ -13,27 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.act.workflow import find_tool
-from tests.project import ROOT, Project, empty_project
+from tests.project import ROOT, Project, model, modelled_project
 from tests.repository import SETTINGS, Repository, repository
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SHIPPED = ("guard", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
-CHECKS = """
-from model import ops
-def test_one(guard): guard.check(ops, tracer=None)
-def test_two(guard): guard.check(lambda: ["aten.sin.default"], tracer=None)
-"""
-SETTING = """
-[tool.guard]
-workers = 1
-
-[tool.pytest.ini_options]
-addopts = "-p no:cacheprovider"
-pythonpath = ["."]
-"""
-MODEL = 'def ops(): return ["aten.sin.default", "aten.{}.default"]\n'
 pytestmark = [pytest.mark.prove, pytest.mark.timeout(600)]
 
 
@@ -99,11 +85,7 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def commits(tmp_path: Path, homes: dict[str, str]) -> Commits:
     """Make a project whose own environment has guard, as ``guard``."""
-    project = empty_project(tmp_path / "project")
-    project.write("pyproject.toml", SETTING)
-    project.write(".gitignore", "__pycache__/\n.guard/\n")
-    project.write("model.py", MODEL.format("cos"))
-    project.checks(CHECKS)
+    project = modelled_project(tmp_path / "project")
     repository(project.root)
     own = project._environment()
     shim = tmp_path / "bin/guard"
@@ -140,7 +122,7 @@ def test_a_drift_blocks_a_commit_until_it_is_accepted_and_staged(
     made.git("add", "baselines")
     passes(made)
 
-    made.project.write("model.py", MODEL.format("tan"))
+    model(made.project, "tan")
     made.git("add", "model.py")
     assert blocked(made, 'drift: "it::one"', 'guard accept "it::one"')
     made.guard("accept", "it::one")
@@ -156,7 +138,7 @@ def test_a_drift_blocks_a_commit_until_it_is_accepted_and_staged(
     assert blocked(made, '"it::one" has no check')
     made.git("checkout", "HEAD", "--", "checks/test_it.py")
 
-    made.project.write("model.py", MODEL.format("exp"))
+    model(made.project, "exp")
     made.guard("update")
     assert made.commit("--all")[0]  # git keeps what -a stages in an index of its own
 
@@ -187,7 +169,7 @@ def test_partial_staging_is_judged_as_it_is_staged(tmp_path: Path, hooks: Reposi
     made.git("add", "--all")
     assert made.run(find_tool("pre-commit"), "install").returncode == 0
     passes(made)
-    made.project.write("model.py", MODEL.format("tan"))  # in progress
+    model(made.project, "tan")  # in progress
     made.project.write("notes.txt", "done\n")
     made.git("add", "notes.txt")
     passes(made)
