@@ -24,7 +24,7 @@ NOUNS = {
     "error": ("error", "errors"),
     "unfaithful": ("unfaithful", "unfaithful"),
     "drift": ("drift", "drifts"),
-    "alarm": ("alarmed", "alarmed"),
+    "alarm": ("alarm", "alarms"),
     "trace-cost": ("costs more to trace", "cost more to trace"),
     "works": ("works now", "work now"),
     "fix": ("needs a fix", "need a fix"),

@@ -42,6 +42,7 @@ OUTCOME = Outcome(
     Counted("worse", 1010, 1000, "said"),
     "checks/test_a.py:2",
     "cuda",
+    graph="9f2c",
     replayed=Replayed("unfaithful", ("example",), "output 0", ("[0]: wanted 1.0, got 2.0",)),
 )
 RUN = Run(
