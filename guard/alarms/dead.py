@@ -72,7 +72,7 @@ def _behind(reading: Reading) -> dict[int, list[int]]:
         elif node.target != "constant":
             behind[sink].append(position)
         for name in uses(node):
-            if name not in reading.live:
+            if name in reading.lost:
                 sinks.setdefault(name, sink)
     return behind
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from guard.alarms import dead, effects, inputs
 from guard.alarms.alarm import Alarm, Unseen
 from guard.alarms.reading import Reading
+from guard.ir.collector import without_collection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +36,11 @@ def alarms(program: Program, dropped: Sequence[Graph] = ()) -> tuple[Alarm, ...]
         program: the capture, or a baseline as it was read.
         dropped: graphs as they were before their dead nodes were dropped, where the tracer saw them.
     """
+    with without_collection():
+        return tuple(_all(program, dropped))
+
+
+def _all(program: Program, dropped: Sequence[Graph]) -> list[Alarm]:
     found = [alarm for graph in program.graphs for alarm in _graph(graph)]
     found += [alarm for body in program.bodies for alarm in _body(body)]
     found += _between(program.graphs)
@@ -43,7 +49,7 @@ def alarms(program: Program, dropped: Sequence[Graph] = ()) -> tuple[Alarm, ...]
         dropping = (*dead.dead_nodes(reading, functionalized=True), *_dead_globals(reading))
         # the node is not in the graph that is shown: only its text can be told
         found += [alarm._replace(node=None, why=f"{alarm.why}; dropped since") for alarm in dropping]
-    return tuple(found)
+    return found
 
 
 def unseen(program: Program, *, live: bool) -> tuple[Unseen, ...]:

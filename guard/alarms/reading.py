@@ -25,9 +25,9 @@ class Reading:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.live: set[str] = set()
-        """Values that an output or an effect depends on."""
-        self.used: set[str] = set()
-        """Values that a dead node uses."""
+        """Inputs that an output or an effect depends on; what a node makes is taken out again: the set stays small."""
+        self.lost: set[str] = set()
+        """Values that dead nodes make."""
         self.dead: list[int] = []
         """Pure nodes that nothing alive depends on, from the last to the first."""
         self.constants: list[int] = []
@@ -47,6 +47,7 @@ class Reading:
         for name, _type in node.results:
             if name in live:
                 alive = True
+                live.discard(name)
         for kind, on in node.effects:
             if kind != "alias":
                 alive = True
@@ -63,7 +64,7 @@ class Reading:
             self._use(node, live)
         else:
             self.dead.append(position)
-            self._use(node, self.used)
+            self.lost.update([name for name, _type in node.results if name is not None])
 
     @staticmethod
     def _use(node: Node, into: set[str]) -> None:
