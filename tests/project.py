@@ -12,7 +12,8 @@ from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A program returns its operations' names; "fails: ..." as the first is a capture error, "breaks" a defect of guard's.
+# A program returns its operations' names; "fails: ..." as the first is a capture error, "breaks" a defect of guard's,
+# "unused" gives its graph an input that nothing uses.
 FAKE = """
 import inspect, os, sys, types
 from dataclasses import dataclass
@@ -55,10 +56,12 @@ def capture(job, *, check, fixes="on", cache=None):
         error = CaptureError("untracked-proxy", ops[0][7:], ops[0][7:].encode().hex().ljust(12, "0")[:12],
                              "x + y", "checks/test_it.py:3", "project#1: a known cause")
         return Captured(Program(**header, error=error), engaged, (file,))
+    unused = (Input("y", TensorType("f32", (7,))),) if ops[0] == "unused" else ()
+    ops = ops[len(unused):]
     names = ["x", *map(str, range(len(ops)))]
     nodes = tuple(Node((Result(names[i + 1], F32),), op, (Ref(names[i]),), source=f"checks/test_it.py:{i + 1}")
                   for i, op in enumerate(ops))
-    graph = Graph("main", (Input("x", F32),), nodes, (Output(Ref(names[-1]), F32),))
+    graph = Graph("main", (Input("x", F32), *unused), nodes, (Output(Ref(names[-1]), F32),))
     return Captured(Program(**header, graphs=(graph,)), engaged, (file,))
 
 def lower_module(graph_module, *, check):
