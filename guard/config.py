@@ -13,8 +13,9 @@ from guard.policy import Rule, parse
 
 FIXES = ("allow", "warn", "fail")
 FOLDERS = ("checks", "baselines")
+ALARMS = ("note", "warn", "fail")
 GPU = ("optional", "unless-fork", "required")
-KEYS = (*FOLDERS, "fixes", "gpu", "policy", "timeout", "trace_cost", "trace_tolerance", "workers")
+KEYS = (*FOLDERS, "alarms", "fixes", "gpu", "policy", "timeout", "trace_cost", "trace_tolerance", "workers")
 REASONS = ("optional", "required")
 POLICY = "[tool.guard.policy]"
 EXAMPLE = '[tool.guard]\n  checks = "checks"'
@@ -30,6 +31,8 @@ class Config:
     baselines: Path
     state: Path
     """``.guard``, git-ignored: pending captures, lock, caches."""
+    alarms: Literal["note", "warn", "fail"] = "note"
+    """What a sign of wrongness in a graph is: told where it is new, told in every run, or a finding."""
     fixes: Literal["allow", "warn", "fail"] = "allow"
     """What a capture that needs a fix of guard's is: nothing, a note, or a finding."""
     gpu: Literal["optional", "unless-fork", "required"] = "optional"
@@ -130,6 +133,7 @@ def _config(root: Path, table: dict[str, Any]) -> Config:
         checks=checks,
         baselines=baselines,
         state=root / ".guard",
+        alarms=_alarms(table.get("alarms", "note")),
         fixes=_fixes(table.get("fixes", "allow")),
         gpu=_gpu(table.get("gpu", "optional")),
         timeout=_timeout(table.get("timeout", 300)),
@@ -173,6 +177,12 @@ def _fixes(value: object) -> Literal["allow", "warn", "fail"]:
     if value not in FIXES:
         raise _wrong("fixes", '"allow", "warn" or "fail"', value)
     return cast('Literal["allow", "warn", "fail"]', value)
+
+
+def _alarms(value: object) -> Literal["note", "warn", "fail"]:
+    if value not in ALARMS:
+        raise _wrong("alarms", '"note", "warn" or "fail"', value)
+    return cast('Literal["note", "warn", "fail"]', value)
 
 
 def _switch(key: str, value: object) -> bool:

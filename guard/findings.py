@@ -21,7 +21,9 @@ KINDS = (
     "timeout",    # the check did not end
     "unreadable", # the baseline does not parse
     "error",      # the capture started to fail, or fails differently
+    "unfaithful", # the captured graph does not compute what the program computes
     "drift",      # baseline and current differ
+    "alarm",      # policy: the graph shows a sign that it is wrong
     "trace-cost", # tracing does more than was accepted
     "works",      # the baseline is an error, and the capture now works
     "fix",        # policy: the capture needs a fix of guard's
@@ -76,6 +78,20 @@ class Counted:
 
 
 @dataclass(frozen=True)
+class Replayed:
+    """What became of running a check's graph against its program."""
+
+    state: str
+    """``replayed``: the same on all inputs; ``unfaithful``; ``not replayed``: see ``reason``."""
+    on: tuple[str, ...] = ()
+    """Inputs on which both ran to the end: ``example``, ``fresh``, ``second size``."""
+    reason: str = ""
+    """Why it was not replayed, or only in part; of ``unfaithful``, what differs and on which inputs."""
+    lines: tuple[str, ...] = ()
+    """Of ``unfaithful``: the first wrong value, wanted and got."""
+
+
+@dataclass(frozen=True)
 class Outcome:
     """One check's result: one call of ``guard.check``, or a test that never reached one."""
 
@@ -106,6 +122,10 @@ class Outcome:
     """In a merged run, the device of a run that stands beside the others; else ""."""
     unchanged: bool = False
     """It did not run: nothing that it depends on has moved since it last held, or was skipped."""
+    replayed: Replayed | None = None
+    """Whether its graph computes what its program computes; None where that was not asked for."""
+    graph: str = ""
+    """Digest that equal captures have in common; only where several are compared."""
 
     @property
     def status(self) -> str:
@@ -166,7 +186,12 @@ def outcome_from_json(data: dict[str, Any]) -> Outcome:
     plural = {name: tuple(data[name]) for name in ("needs", "notes")}
     policy = tuple(Rule(*row) for row in data["policy"])
     counted = None if data.get("counted") is None else Counted(**data["counted"])
-    return Outcome(**{**data, **plural, **found, "policy": policy, "counted": counted})
+    own = {"policy": policy, "counted": counted, "replayed": _replayed(data.get("replayed"))}
+    return Outcome(**{**data, **plural, **found, **own})
+
+
+def _replayed(data: dict[str, Any] | None) -> Replayed | None:
+    return None if data is None else Replayed(**{**data, "on": tuple(data["on"]), "lines": tuple(data["lines"])})
 
 
 def _finding(data: dict[str, Any]) -> Finding:

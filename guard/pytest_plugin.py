@@ -49,6 +49,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--guard-select", default="[]", help=argparse.SUPPRESS)  # selectors as JSON
     group.addoption("--guard-shard", default=None, help=argparse.SUPPRESS)  # I/N
     group.addoption("--guard-trace-cost", default="off", help=argparse.SUPPRESS)  # on, or record new ones
+    group.addoption(
+        "--guard-replay",
+        default="on",
+        choices=("on", "off"),
+        help="off: do not run what was captured beside its program",
+    )
+    group.addoption("--guard-alarms", default="on", choices=("on", "full", "seen"), help=argparse.SUPPRESS)
     group.addoption("--guard-lenient", action="store_true", help=argparse.SUPPRESS)  # some of them may name nothing
 
 
@@ -233,6 +240,8 @@ def _project(config: pytest.Config) -> Project:
             device=config.getoption("guard_device"),
             fixes=config.getoption("guard_fixes"),
             counting=config.getoption("guard_trace_cost"),
+            replaying=config.getoption("guard_replay") == "on",
+            alarms=config.getoption("guard_alarms"),
             closure=config.stash.get(CLOSURE, None),
         )
     return config.stash[PROJECT]

@@ -70,6 +70,36 @@ class Sizes:
             raise UsageError(f"Sizes: wanted at= three sizes in geometric progression, as (8, 16, 32), got {self.at}")
 
 
+@dataclass(frozen=True)
+class Replay:
+    """How one check's graph is to be run against its program."""
+
+    order: int | None = None
+    """Of the gradients that are compared, 0 to 2; None is 1 where the graph holds a backward, else 0."""
+    inputs: Callable[[], Any] | tuple[Any, ...] | None = None
+    """Makes further arguments in place of those that guard draws."""
+    tolerance: tuple[float, float] | Literal["bitwise"] | None = None
+    """(rtol, atol); None is torch.testing.assert_close's, by dtype."""
+    off: str = ""
+    """Why this check is not replayed."""
+
+    def __post_init__(self) -> None:
+        """Refuse what would be found out only once the program was traced."""
+        if self.order not in (None, 0, 1, 2) or isinstance(self.order, bool):
+            raise UsageError(f"guard.check: wanted order=0, 1 or 2, got {self.order!r}")
+        if self.inputs is not None and not callable(self.inputs) and not isinstance(self.inputs, tuple):
+            raise UsageError(f"guard.check: wanted inputs= a function or a tuple, got {type(self.inputs).__name__}")
+        if self.tolerance not in (None, "bitwise") and not _is_tolerance(self.tolerance):
+            raise UsageError(f'guard.check: wanted tolerance="bitwise" or (rtol, atol), got {self.tolerance!r}')
+        if not isinstance(self.off, str):
+            raise UsageError(f'guard.check: wanted replay="why it is off", got {self.off!r}')
+
+
+def _is_tolerance(value: object) -> bool:
+    pair = value if isinstance(value, tuple) else ()
+    return len(pair) == 2 and all(isinstance(part, (int, float)) and 0 <= part < float("inf") for part in pair)  # noqa: PLR2004 - rtol, atol
+
+
 def _is_progression(at: tuple[object, ...]) -> bool:
     sizes = [size for size in at if isinstance(size, int) and not isinstance(size, bool)]
     if len(sizes) != len(at) or len(sizes) != 3:  # noqa: PLR2004 - as many as an exponent needs

@@ -13,13 +13,15 @@ from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A program returns its operations' names; "fails: ..." as the first is a capture error, "breaks" a defect of guard's.
+# A program returns its operations' names; "fails: ..." as the first is a capture error, "breaks" a defect of guard's,
+# "unused" gives its graph an input that nothing uses.
 FAKE = """
 import inspect, os, sys, types
 from dataclasses import dataclass
 from guard.ir.graph import CaptureError, Graph, Input, Node, Output, Program, Ref, Result
 from guard.ir.types import TensorType
 from guard.cost.calls import Growth, Key, TraceCost
+from guard.findings import Replayed
 
 F32 = TensorType("f32", (4,))
 
@@ -29,6 +31,7 @@ class Captured:
     engaged: tuple = ()
     sources: tuple = ()
     constants: tuple = ()
+    dropped: tuple = ()
 
 @dataclass(frozen=True)
 class Job:
@@ -54,10 +57,12 @@ def capture(job, *, check, fixes="on", cache=None):
         error = CaptureError("untracked-proxy", ops[0][7:], ops[0][7:].encode().hex().ljust(12, "0")[:12],
                              "x + y", "checks/test_it.py:3", "project#1: a known cause")
         return Captured(Program(**header, error=error), engaged, (file,))
+    unused = (Input("y", TensorType("f32", (7,))),) if ops[0] == "unused" else ()
+    ops = ops[len(unused):]
     names = ["x", *map(str, range(len(ops)))]
     nodes = tuple(Node((Result(names[i + 1], F32),), op, (Ref(names[i]),), source=f"checks/test_it.py:{i + 1}")
                   for i, op in enumerate(ops))
-    graph = Graph("main", (Input("x", F32),), nodes, (Output(Ref(names[-1]), F32),))
+    graph = Graph("main", (Input("x", F32), *unused), nodes, (Output(Ref(names[-1]), F32),))
     return Captured(Program(**header, graphs=(graph,)), engaged, (file,))
 
 def lower_module(graph_module, *, check):
@@ -73,6 +78,17 @@ def trace_cost(job, *, fixes="on", cache=None, sizes=None, known=()):
     growth = Growth(sizes.at, tuple(sizes.make(at)[1][0] for at in sizes.at)) if sizes else None
     return TraceCost(key, **{"growth": growth, **fields})
 
+def replay(job, captured, asked, *, fixes="on", cache=None):
+    # a program says what is wrong with its graph: ops.unfaithful = "output 0"
+    wrong = getattr(job.program, "unfaithful", None)
+    if wrong is None:
+        return Replayed("replayed", ("example", "fresh"))
+    title = f"{wrong} differs from eager on fresh inputs"
+    return Replayed("unfaithful", ("example", "fresh"), title, ("[0]: wanted 1.0, got 2.0",))
+
+def replay_module(eager, captured, asked):
+    return replay(Job(None, eager, (), {}), captured, asked)
+
 class Meshes:
     closed = 0
     def mesh(self, shape, names=None, *, device="cpu"):
@@ -80,13 +96,16 @@ class Meshes:
     def close(self):
         Meshes.closed += 1
 
-for name in ("guard.tracers", "guard.tracers.capture", "guard.tracers.mesh", "guard.cost.trace"):
+for name in ("guard.tracers", "guard.tracers.capture", "guard.tracers.mesh", "guard.cost.trace",
+             "guard.replay.faithful"):
     sys.modules[name] = types.ModuleType(name)
 sys.modules["guard.tracers.capture"].capture = capture
 sys.modules["guard.tracers.capture"].Job = Job
 sys.modules["guard.tracers.capture"].lower_module = lower_module
 sys.modules["guard.tracers.mesh"].Meshes = Meshes
 sys.modules["guard.cost.trace"].trace_cost = trace_cost
+sys.modules["guard.replay.faithful"].replay = replay
+sys.modules["guard.replay.faithful"].replay_module = replay_module
 """
 MODELLED = """
 [tool.guard]

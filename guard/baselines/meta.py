@@ -34,6 +34,8 @@ class Meta:
     """``linux-x86_64``, likewise."""
     cost_baseline: str | None = None
     """Digest of the section that it was compared with (costs.bound); None where there was none."""
+    unfaithful: str | None = None
+    """What differed when the graph was replayed against its program; None where nothing did, or it was not replayed."""
 
 
 def record_of(check: str, text: str | None, cost: str | None, meta: Meta) -> dict[str, Any]:
@@ -85,4 +87,4 @@ def parse(record: Any) -> tuple[str, str | None, str | None, Meta]:
 
 
 def _cost_fields(meta: Meta, cost: object) -> tuple[object, ...]:
-    return meta.cost, meta.cost_baseline, cost
+    return meta.cost, meta.cost_baseline, meta.unfaithful, cost

@@ -50,6 +50,8 @@ def plan(store: Store, found: Pending) -> Plan:
 def _unfit(store: Store, found: Pending, writes: tuple[tuple[Path, bytes | None], ...]) -> str | None:
     if found.meta.fixes == "off":
         return "it was captured with --fixes off"
+    if found.meta.unfaithful is not None and found.meta.action != "remove":
+        return f"the graph is unfaithful, {found.meta.unfaithful}"
     outside = [path for path, _ in writes if not _inside(path, store.config.baselines)]
     return f'"{store.shown(outside[0])}" leads out of the baselines folder' if outside else None
 

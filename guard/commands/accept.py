@@ -15,6 +15,7 @@ from guard.commands.provenance import checked_out
 from guard.commands.selection import select, waiting
 from guard.config import load
 from guard.errors import UsageError
+from guard.session.alarms import of_pending
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,8 +41,11 @@ def accept(options: AcceptOptions) -> int:
     if not checks:
         print("nothing is pending")
         return verdict.HOLD
+    signs = [line for check in checks for line in of_pending(config, check)]
     done = take(config, checks, in_ci=options.in_ci, reason=options.reason)
     report(config, done)
+    for line in signs:
+        print(f"note: {line}", file=sys.stderr)
     return verdict.USAGE if done.refused else verdict.HOLD
 
 

@@ -31,7 +31,7 @@ def _check(options: CheckOptions, wanted: Wanted) -> int:
         from guard.commands.run import run_checks
 
         run = run_checks(config, options, memory)
-        if memory is None and verdict.exit_code(run) != HOLD:
+        if (memory is None or not memory.keeps) and verdict.exit_code(run) != HOLD:
             forget(config)
     publish(config, run, wanted)
     return verdict.exit_code(run)

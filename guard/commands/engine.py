@@ -41,6 +41,8 @@ def arguments(config: Config, options: CheckOptions, folder: Path, paths: Sequen
         f"--guard-device={options.device}",
         f"--guard-fixes={options.fixes}",
         f"--guard-trace-cost={options.trace_cost}",
+        f"--guard-replay={options.replay}",
+        f"--guard-alarms={options.alarms}",
         # guard's modules are imported by now; pytest would warn that it cannot rewrite their asserts
         "-W=ignore::pytest.PytestAssertRewriteWarning",
         "--continue-on-collection-errors",
@@ -58,13 +60,13 @@ def arguments(config: Config, options: CheckOptions, folder: Path, paths: Sequen
     return [*own, *_workers(options, number), *chosen, *options.pytest_args, *map(str, paths)]
 
 
-def run(args: Sequence[str], recorder: object, *, shown: bool) -> tuple[int, str]:
+def run(args: Sequence[str], recorder: object, *, shown: bool, seed: int = 0) -> tuple[int, str]:
     """Run pytest in this process; return its exit code and what it printed, "" where that was shown.
 
     The code is LEFT where the project's own code wanted to end this process, and would have made the run pass.
     """
     printed = io.StringIO()
-    with _variables(workers.environment()), contextlib.ExitStack() as stack:
+    with _variables(workers.environment(seed)), contextlib.ExitStack() as stack:
         if not shown:
             stack.enter_context(contextlib.redirect_stdout(printed))
             stack.enter_context(contextlib.redirect_stderr(printed))

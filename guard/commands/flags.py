@@ -50,6 +50,14 @@ def run_flags(made: Parser) -> None:
         help="do not count what tracing does",
     )
     made.add_argument(
+        "--no-replay",
+        dest="replay",
+        action="store_const",
+        const="off",
+        default="on",
+        help="do not run what was captured beside its program; CI does it all the same",
+    )
+    made.add_argument(
         "--timeout", type=flag_values.seconds, metavar="S", help="seconds a check may take, 0 for no limit"
     )
     made.add_argument("-v", "--verbose", action="store_true", help="list the checks that hold, too")
@@ -58,6 +66,13 @@ def run_flags(made: Parser) -> None:
 def check_flags(made: Parser) -> None:
     """Add the flags of ``guard check``."""
     run_flags(made)
+    made.add_argument(
+        "--alarms",
+        type=flag_values.choice("on", "full"),
+        default="on",
+        metavar="on|full",
+        help="full: capture again and again, too",
+    )
     made.add_argument(
         "--fixes",
         type=flag_values.choice("on", "off"),
@@ -145,6 +160,7 @@ def show_flags(made: Parser) -> None:
     made.add_argument("id", metavar="ID", help="one check: short or node id, or its baseline's path")
     made.add_argument("--pending", action="store_true", help="what the last check saw, not the baseline")
     made.add_argument("--cost", action="store_true", help="what each node costs, beside it, and the totals")
+    made.add_argument("--alarms", action="store_true", help="only the signs that it is wrong, a line each")
     made.add_argument(
         "--sizes",
         type=flag_values.sizes,

@@ -43,6 +43,8 @@ class Memory:
     started: int
     before: Mapping[Use, str]
     fresh: Fresh
+    keeps: bool = True
+    """Whether this run is remembered: what was not replayed has not held."""
 
     def answer(self, options: CheckOptions) -> Run | None:
         """Return the run where nothing that was asked for has moved; None where something has to be traced."""
@@ -79,6 +81,8 @@ class Memory:
 
     def keep(self, run: Run, edges: tuple[Edge, ...]) -> None:
         """Write the next check's memory; never fails a run."""
+        if not self.keeps:
+            return
         path = manifest.place(str(self.config.state))
         clean = run.full and not any(outcome.findings for outcome in run.outcomes if not _is_of_a_test(outcome, run))
         ran = Ran(
@@ -117,7 +121,7 @@ def remember(config: Config, options: CheckOptions, *, started: int) -> Memory |
         return None
     mark = surroundings(os.environ, options.device)
     fresh = look(manifest.place(str(config.state)), mark) if _may_answer(options) else Fresh()
-    return Memory(config, mark, started, watched(config, sys.path), fresh)
+    return Memory(config, mark, started, watched(config, sys.path), fresh, keeps=options.replay == "on")
 
 
 def forget(config: Config) -> None:
@@ -133,7 +137,13 @@ def heard(folder: Path) -> tuple[Edge, ...]:
 
 def _is_plain(options: CheckOptions) -> bool:
     special = options.pdb or options.pytest_args or options.against or options.shard or options.require_device
-    return not special and options.fixes == "on" and options.trace_cost != "off" and not in_ci(os.environ)
+    return (
+        not special
+        and options.alarms == "on"
+        and options.fixes == "on"
+        and options.trace_cost != "off"
+        and not in_ci(os.environ)
+    )
 
 
 def _may_answer(options: CheckOptions) -> bool:

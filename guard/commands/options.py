@@ -44,6 +44,12 @@ class CheckOptions:
     """No progress while it runs."""
     trace_cost: Literal["off", "on", "record"] = "on"
     """Whether to count what tracing does; ``record``: also for accept, where none was accepted yet."""
+    replay: Literal["on", "off"] = "on"
+    """Whether graphs are run beside their programs; in CI they always are."""
+    alarms: Literal["on", "full", "seen"] = "on"
+    """``full``: look for what only further captures show; ``seen``: one of these, of which the digests count."""
+    hash_seed: int = 0
+    """PYTHONHASHSEED of the workers."""
     against: str | None = None
     """A commit whose code is traced too, to tell who moved what drifted."""
     evidence: bool = True
@@ -127,6 +133,8 @@ class ShowOptions:
     """What each node costs, and all of them."""
     sizes: tuple[tuple[str, int], ...] = ()
     """Of symbols, for costs: ``s0``, 4."""
+    alarms: bool = False
+    """The signs that it is wrong, and which of them it cannot show."""
     format: Format = "text"
 
 

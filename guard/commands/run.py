@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard import verdict
 from guard.baselines.names import tests_of
 from guard.baselines.origin import leave_origin
-from guard.commands import against, device, engine, shards, tolerance, workers
+from guard.commands import against, device, engine, seeds, shards, tolerance, workers
 from guard.commands import memory as memory_of
 from guard.commands.collection import (
     Collection,
@@ -32,6 +32,7 @@ from guard.commands.trace_notes import trace_notes
 from guard.environment import current
 from guard.errors import GuardError, UsageError
 from guard.findings import Finding, Outcome, Run
+from guard.freshness.surroundings import in_ci
 from guard.session import evidence
 from guard.session.settle import merge
 
@@ -68,11 +69,16 @@ def run_checks(config: Config, options: CheckOptions, memory: Memory | None = No
     if options.require_device is not None:
         device.require(options.device)
     refuse_unspeakable(config)
-    options = replace(options, ids=from_root(options.ids, config))
+    options = replace(options, ids=from_root(options.ids, config), replay="on" if in_ci(os.environ) else options.replay)
     ref = against.find(config, options) if options.against is not None else None
     run = Run(environment=current(options.device).as_dict(), commit=checked_out(config.root))
     if config.checks.is_dir():
-        run = _explained(_run(run, config, options, memory), config, options, ref)
+        other = _run(run, config, seeds.elsewhere(options), None) if options.alarms == "full" else None
+        if other is not None and other.interrupted:
+            return other
+        run = _run(run, config, options, memory)
+        run = run if other is None else seeds.compared(run, other, config)
+        run = _explained(run, config, options, ref)
         leave_origin(config, waiting_of(run), run.commit, run.environment)
     else:
         run = replace(run, outcomes=(_import(config.checks_prefix, "no such folder: there is nothing to check"),))
@@ -140,7 +146,9 @@ def _pytest(config: Config, options: CheckOptions, folder: Path, tell: Callable[
         if not left:
             return Ended(recorder, 0, "", Collection())
         args = engine.arguments(config, options, folder, left, _workers(config, options, left))
-        code, printed = engine.run([*args, *(f"--ignore={path}" for path in deadly)], recorder, shown=options.pdb)
+        code, printed = engine.run(
+            [*args, *(f"--ignore={path}" for path in deadly)], recorder, shown=options.pdb, seed=options.hash_seed
+        )
         if recorder.interrupted or not recorder.died_importing:
             return Ended(recorder, code, printed, read_collection(folder))
         imports = recorder.imports

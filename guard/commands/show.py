@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from guard import verdict
+from guard.alarms.program import alarms, unseen
 from guard.baselines import costs
 from guard.baselines.names import quoted
 from guard.baselines.pending import Broken, Pending, pending_path, read_pending
@@ -13,8 +14,10 @@ from guard.baselines.store import Store
 from guard.commands.selection import select, waiting
 from guard.config import load
 from guard.cost.graph import program_cost
-from guard.errors import GuardError, UsageError
+from guard.errors import GraphSyntaxError, GuardError, UsageError
 from guard.ir.parser import parse_bytes
+from guard.report.alarms import as_list, in_margin
+from guard.report.alarms import as_record as marks
 from guard.report.cost import as_record, as_text, traces_record, traces_text
 from guard.report.json import dump
 from guard.report.terminal import visible
@@ -41,6 +44,11 @@ def show(options: ShowOptions) -> int:
         text = f"{priced}{traces_text(traces)}" if options.format == "text" else text
     elif options.sizes:
         raise UsageError("--sizes is for --cost", f"guard show {quoted(check)} --cost --sizes s0=4")
+    if options.alarms and options.cost:
+        raise UsageError('"--alarms" and "--cost" exclude each other', f"guard show {quoted(check)} --alarms")
+    told, signs = _alarms(data, Store(config).shown(path), text, listed=options.alarms)
+    record.update(signs)
+    text = told if options.format == "text" and not options.cost else text
     if options.format == "json":
         kind = "pending" if options.pending else "baseline"
         print(dump({"check": check, "kind": kind, "path": Store(config).shown(path), "text": text, **record}), end="")
@@ -48,6 +56,27 @@ def show(options: ShowOptions) -> int:
         # a file that somebody else wrote must not steer the terminal; a pipe gets it as it is
         sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
     return verdict.HOLD
+
+
+def _alarms(data: bytes, shown: str, text: str, *, listed: bool) -> tuple[str, dict[str, Any]]:
+    """Return a file's text with its alarms in the margin, and the alarms as plain data; as it is where none speak.
+
+    Args:
+        data: the file.
+        shown: its path, for messages.
+        text: it, as it would be printed.
+        listed: only the alarms, a line each, with what its tracer cannot show.
+    """
+    try:
+        program = parse_bytes(data, shown)
+    except GraphSyntaxError:
+        if listed:
+            raise
+        return text, {}  # it is shown, so that somebody sees what is wrong with it
+    found, missing = alarms(program), unseen(program, live=False)
+    if listed:
+        return as_list(found, missing), marks(found, missing)
+    return in_margin(program, found) if found else text, {}
 
 
 def _priced(data: bytes, shown: str, sizes: dict[str, int]) -> tuple[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from guard import verdict
 from guard.baselines.accept import Accepted, reason_of, refuse_in_ci
 from guard.baselines.accept import accept as take
+from guard.baselines.names import quoted
 from guard.commands.accept import report
 from guard.commands.run import run_checks
 from guard.config import load
@@ -38,7 +39,7 @@ def update(options: UpdateOptions) -> int:
     rest = settle(run, done.settled)
     painted = color.wanted(sys.stdout, os.environ)
     print(terminal.render(rest, color=painted, verbose=options.check.verbose), end="")
-    report(config, done)
+    report(config, replace(done, warnings=(*done.warnings, *unrecorded(run))))
     return verdict.worst(verdict.exit_code(rest), verdict.USAGE) if done.refused else verdict.exit_code(rest)
 
 
@@ -48,6 +49,16 @@ def answered(outcome: Outcome) -> bool:
     # what waits without a finding is a trace cost: a new one, or a better one
     alone = outcome.counted is not None and not kinds and not outcome.ignored and outcome.skipped is None
     return outcome.pending is not None and (alone or bool(kinds & ANSWERED)) and kinds <= ANSWERED | {"fix"}
+
+
+def unrecorded(run: Run) -> tuple[str, ...]:
+    """Say which captures were not recorded because they are wrong."""
+    return tuple(
+        f"{quoted(outcome.check)} was not recorded: the graph is unfaithful, {finding.title}"
+        for outcome in run.outcomes
+        for finding in outcome.findings
+        if finding.kind == "unfaithful"
+    )
 
 
 def settle(run: Run, settled: tuple[str, ...]) -> Run:

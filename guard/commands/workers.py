@@ -38,12 +38,12 @@ def count(config: Config, asked: int | str | None, files: Iterable[Path], select
     return max(1, int(min(cores(), memory() / MEMORY, checks)))
 
 
-def environment() -> dict[str, str]:
+def environment(seed: int = 0) -> dict[str, str]:
     """Return the variables to set for workers: threads that the user has not set, and the hash seed whatever it is.
 
     Calls are counted at one seed; tox sets another in each run.
     """
-    return {name: "1" for name in THREADS if name not in os.environ} | {"PYTHONHASHSEED": "0"}
+    return {name: "1" for name in THREADS if name not in os.environ} | {"PYTHONHASHSEED": str(seed)}
 
 
 def cores() -> int:

@@ -9,7 +9,7 @@ import torch
 from torch.testing import assert_close
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 def first_difference(wanted: Sequence[Any], got: Sequence[Any], names: Sequence[str]) -> str | None:
@@ -57,12 +57,19 @@ def _of_tensors(wanted: torch.Tensor, got: torch.Tensor) -> str | None:
 
 
 def _element(wanted: torch.Tensor, got: torch.Tensor) -> str:
-    """The first wrong element, by halves: assert_close itself says only which is the worst."""
+    return first_element(wanted, got, _close)
+
+
+def first_element(wanted: torch.Tensor, got: torch.Tensor, close: Callable[[torch.Tensor, torch.Tensor], bool]) -> str:
+    """Say where two tensors of one shape differ first, by halves: assert_close says only which element is the worst.
+
+    ``close`` is asked of flat parts of the two, ``wanted`` first.
+    """
     left, right = wanted.reshape(-1), got.reshape(-1)
     low, high = 0, left.numel()
     while high - low > 1:
         middle = (low + high) // 2
-        if _close(left[low:middle], right[low:middle]):
+        if close(left[low:middle], right[low:middle]):
             low = middle
         else:
             high = middle

@@ -50,7 +50,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
     plain = outcome_to_json(outcome)
     keys = (
         *("source", "device", "findings", "warned", "ignored"),
-        *("needs", "skipped", "notes", "seconds", "pending", "counted"),
+        *("needs", "skipped", "notes", "seconds", "pending", "graph", "counted", "replayed"),
     )
     rest = {key: plain[key] for key in keys} | {"seconds": round(outcome.seconds, 3)}
     rest["policy"] = [rule._asdict() for rule in outcome.policy]

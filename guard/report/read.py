@@ -6,7 +6,7 @@ import json
 from dataclasses import fields
 from typing import Any
 
-from guard.findings import UNCHANGED, Counted, Finding, Outcome, Run, Shard
+from guard.findings import UNCHANGED, Counted, Finding, Outcome, Replayed, Run, Shard
 from guard.policy import Rule
 from guard.report.json import SCHEMA
 from guard.report.schema import problem, run_schema
@@ -45,7 +45,9 @@ def _outcome(record: dict[str, Any]) -> Outcome:
     rules = tuple(Rule(**{key: one[key] for key in Rule._fields}) for one in record["policy"])
     unchanged = record["status"] == UNCHANGED
     counted = None if record.get("counted") is None else Counted(**_own(Counted, record["counted"]))
-    return Outcome(**_own(Outcome, record) | found | {"policy": rules, "counted": counted, "unchanged": unchanged})
+    replayed = None if record.get("replayed") is None else Replayed(**_own(Replayed, record["replayed"]))
+    own = {"policy": rules, "counted": counted, "replayed": replayed, "unchanged": unchanged}
+    return Outcome(**_own(Outcome, record) | found | own)
 
 
 def _own(kind: type, record: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,9 @@ NOUNS = {
     "timeout": ("timeout", "timeouts"),
     "unreadable": ("unreadable", "unreadable"),
     "error": ("error", "errors"),
+    "unfaithful": ("unfaithful", "unfaithful"),
     "drift": ("drift", "drifts"),
+    "alarm": ("alarm", "alarms"),
     "trace-cost": ("costs more to trace", "cost more to trace"),
     "works": ("works now", "work now"),
     "fix": ("needs a fix", "need a fix"),
@@ -57,12 +59,18 @@ def ignored(run: Run) -> int:
     return sum(bool(outcome.ignored) for outcome in run.outcomes)
 
 
+def unreplayed(run: Run) -> int:
+    """Count the outcomes that hold and were to be replayed, but were not, or only in part."""
+    return sum(o.replayed is not None and o.replayed.state != "replayed" and o.status == HOLDS for o in run.outcomes)
+
+
 def summary(run: Run) -> str:
     """Return ``31 hold (4 need a fix), 1 drift, 1 crash in 41 s``."""
     found = counts(run)
     parts = [f"{count} {NOUNS[status][count != 1]}" for status, count in found.items()]
     needing, warned = need_fix(run), warnings(run)
     aside = [f"{needing} {NOUNS['fix'][needing != 1]}"] * bool(needing) + [f"{warned} with a warning"] * bool(warned)
+    aside += [f"{unreplayed(run)} not replayed"] * bool(unreplayed(run))
     if aside:
         parts[0] += f" ({', '.join(aside)})"
     line = f"{', '.join(parts)} in {duration(run.seconds)}" if parts else f"in {duration(run.seconds)}"

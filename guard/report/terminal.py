@@ -125,7 +125,9 @@ def _quiet(outcome: Outcome, *, color: bool) -> str:
     counted = outcome.counted
     lacks = counted is not None and counted.state in ("none", "lost")
     none = f", no trace cost: {clean(counted.said)}" if counted is not None and lacks else ""
-    return f"{paint('holds', 'good', color=color)}: {name}{needs} in {duration(outcome.seconds)}{none}\n"
+    seen = outcome.replayed
+    unseen = f", not replayed: {clean(seen.reason)}" if seen is not None and seen.state == "not replayed" else ""
+    return f"{paint('holds', 'good', color=color)}: {name}{needs}{unseen} in {duration(outcome.seconds)}{none}\n"
 
 
 def _finding(group: Group, fix: str | None, *, color: bool, warned: bool) -> Iterator[str]:

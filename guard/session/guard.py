@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from guard.baselines.names import collisions, short_id
 from guard.environment import INSTALL, torch_problem, torch_version
@@ -14,16 +14,20 @@ from guard.errors import GuardError, TorchMissingError, UsageError
 from guard.findings import Finding, Outcome
 from guard.policy import TRACE_COST, must_fail, parse, projection
 from guard.session import internal
+from guard.session.alarms import ALARM, Further, sounded
 from guard.session.capture import Capture
 from guard.session.failure import CheckFailed
 from guard.session.needs import needs
 from guard.session.outcome import judged
+from guard.session.replay import replayed
 from guard.session.trace import Asked, count
+from guard.specs import Replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from guard.cost.calls import TraceCost
+    from guard.findings import Replayed
     from guard.policy import Rule
     from guard.session.setting import Setting
     from guard.session.subject import Subject
@@ -60,6 +64,11 @@ class Guard:
         trace_cost: bool | None = None,
         trace_tolerance: float | None = None,
         sizes: Sizes | None = None,
+        inputs: Callable[[], Any] | tuple[Any, ...] | None = None,
+        order: int | None = None,
+        tolerance: tuple[float, float] | Literal["bitwise"] | None = None,
+        replay: str | None = None,
+        alarms: Literal["note", "warn", "fail"] | None = None,
     ) -> Capture:
         """Capture ``program(*args, **kwargs)`` and compare it with this check's baseline.
 
@@ -74,6 +83,12 @@ class Guard:
             trace_cost: whether ``guard check`` counts what tracing it does; ``[tool.guard] trace_cost`` without it.
             trace_tolerance: share by which that count may be higher than the accepted one, 0.02 for 2 %.
             sizes: programs of three sizes, so that a tracer whose work grows faster than the program is seen.
+            inputs: makes the arguments of the second replay, in place of those that guard draws: a function without
+                arguments, or a tuple.
+            order: of the gradients that a replay compares, 0 to 2; without it 1 for ``AotJoint`` and ``Compile``.
+            tolerance: of a replay, ``(rtol, atol)`` or ``"bitwise"``; torch.testing.assert_close's without it.
+            replay: why this check is not replayed.
+            alarms: what a sign of wrongness in its graph is; ``[tool.guard] alarms`` without it.
 
         Returns:
             What was captured, so that hand-written counts can follow. A missing baseline, a drift that policy may let
@@ -105,26 +120,77 @@ class Guard:
             return trace_cost(job(), fixes=self.setting.fixes, cache=cache, sizes=asked.sizes, known=known)
 
         def ruled() -> Asked:
-            return Asked(_rules(policy, keep), trace_cost, trace_tolerance, sizes)
+            played = Replay(order, inputs, tolerance, "" if replay is None else replay)
+            return Asked(_rules(policy, keep), trace_cost, trace_tolerance, sizes, played, alarms)
 
-        return self._check(name, run, ruled, take)
+        def again(captured: Any, asked: Asked) -> Replayed:
+            from guard.replay.faithful import replay
 
-    def check_graph(
+            return replay(job(), captured, asked.replay, fixes=self.setting.fixes, cache=cache)
+
+        def further(captured: Any) -> Further:
+            from guard.tracers.again import again, retraced
+
+            check, fixes = captured.program.check, self.setting.fixes
+            return Further(
+                again(job(), check, fixes=fixes, cache=cache), retraced(job(), captured, fixes=fixes, cache=cache)
+            )
+
+        return self._check(name, run, ruled, take, again, further)
+
+    def check_graph(  # noqa: PLR0913 - as of check
         self,
         graph_module: Any,
         *,
+        eager: Callable[..., Any] | None = None,
+        inputs: tuple[Any, ...] | Callable[[], Any] | None = None,
         name: str | None = None,
         keep: Sequence[str] | None = None,
         policy: Mapping[str, object] | None = None,
+        order: int | None = None,
+        tolerance: tuple[float, float] | Literal["bitwise"] | None = None,
+        replay: str | None = None,
+        alarms: Literal["note", "warn", "fail"] | None = None,
     ) -> Capture:
-        """Compare a ``torch.fx.GraphModule`` that the user's own pipeline captured with this check's baseline."""
+        """Compare a ``torch.fx.GraphModule`` that the user's own pipeline captured with this check's baseline.
+
+        Args:
+            graph_module: the graph; it takes the arguments that ``eager`` takes.
+            eager: the program that it stands for; with it and ``inputs`` the graph is replayed against it.
+            inputs: its arguments, or a function that makes them.
+            name: as of ``check``, and so are the others.
+            keep: classes of drift that count here.
+            policy: rules that come before the project's.
+            order: of the gradients that a replay compares; 0 without it.
+            tolerance: of a replay.
+            replay: why this check is not replayed.
+            alarms: as of ``check``.
+
+        Raises:
+            CheckFailed: a finding.
+        """
+        if eager is not None and not callable(eager):
+            raise UsageError(f"guard.check_graph: wanted eager= a callable, got {type(eager).__name__}")
 
         def run(check: str, _fixes: str) -> Any:
             from guard.tracers.capture import lower_module
 
             return lower_module(graph_module, check=check)
 
-        return self._check(name, run, lambda: Asked(_rules(policy, keep)), None)
+        def ruled() -> Asked:
+            return Asked(
+                _rules(policy, keep),
+                replay=Replay(order, inputs, tolerance, replay or _unreplayed(eager, inputs)),
+                alarms=alarms,
+            )
+
+        def again(captured: Any, asked: Asked) -> Replayed:
+            from guard.replay.faithful import replay_module
+
+            assert eager is not None  # noqa: S101 - _unreplayed has looked
+            return replay_module(eager, captured, asked.replay)
+
+        return self._check(name, run, ruled, None, again, lambda _captured: Further())
 
     def mesh(self, shape: tuple[int, ...], names: tuple[str, ...] | None = None) -> Any:
         """Return a ``DeviceMesh`` over a fake process group, which ends with this test."""
@@ -140,12 +206,14 @@ class Guard:
         if meshes is not None:
             meshes.close()
 
-    def _check(
+    def _check(  # noqa: PLR0913, PLR0917 - all that a program and a graph of the user's do differently
         self,
         name: str | None,
         run: Callable[[str, str], Any],
         ruled: Callable[[], Asked],
         take: Take | None,
+        again: Callable[[Any, Asked], Replayed],
+        further: Callable[[Any], Further],
     ) -> Capture:
         """Check one capture; without ``take`` it is a graph of the user's, which cannot be captured once more."""
         check = self._claim(name)
@@ -163,8 +231,11 @@ class Guard:
             cost = (
                 None if take is None or program.error is not None else count(self.setting, check, asked, take, traced)
             )
+            seen = replayed(self.setting, asked, captured, lambda found: again(found, asked))
             with self.setting.watch.phase("comparing"):
-                outcome = judged(self.setting, self.test, check, captured, asked, cost)
+                outcome = judged(self.setting, self.test, check, captured, asked, cost, seen)
+            policy = asked.alarms or self.setting.config.alarms
+            outcome = sounded(self.setting, outcome, captured, policy, lambda: further(captured))
             if take is not None and captured.engaged and self.setting.fixes == "on":
                 with self.setting.watch.phase("tracing without fixes"):
                     bare = run(check, "off")
@@ -201,7 +272,7 @@ class Guard:
         """Tell whether the test ends here; the plugin fails it at its end for what else was found."""
         if finding.kind == "drift":
             return must_fail((*outcome.policy, *self.setting.config.policy), finding.drift)
-        return finding.kind not in ("missing", TRACE_COST)
+        return finding.kind not in ("missing", TRACE_COST, ALARM)
 
     @contextmanager
     def _reported(self, check: str, started: float) -> Iterator[None]:
@@ -239,6 +310,13 @@ def _refuse_old_torch() -> None:
 
 def _from_error(kind: str, check: str, error: GuardError) -> Finding:
     return Finding(kind, check, error.problem, fix=error.tip)
+
+
+def _unreplayed(eager: object, inputs: object) -> str:
+    """Return why a graph of the user's own cannot be replayed, "" where it can."""
+    if eager is not None and inputs is not None:
+        return ""
+    return "check_graph was not told the program: eager=program, inputs=(x,)"
 
 
 def _rules(policy: Mapping[str, object] | None, keep: Sequence[str] | None) -> tuple[Rule, ...]:

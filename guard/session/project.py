@@ -46,6 +46,8 @@ class Project:
     fixes: Literal["on", "off"]
     counting: Literal["off", "on", "record"] = "off"
     """Trace costs, which only a worker counts: elsewhere too much else runs in the process."""
+    replaying: bool = True
+    alarms: Literal["on", "full", "seen"] = "on"
     closure: Closure | None = None
     """Hears what checks depend on; only in a worker of a run that is remembered."""
     _settings: dict[Path, Setting] = field(default_factory=dict)
@@ -63,7 +65,9 @@ class Project:
         folder = self.root or folder
         if folder not in self._settings:
             found = configuration.load(folder)
-            self._settings[folder] = Setting(found, self.device, self.fixes, self._watch, self.counting, self.closure)
+            self._settings[folder] = Setting(
+                found, self.device, self.fixes, self._watch, self.counting, self.closure, self.replaying, self.alarms
+            )
         return self._settings[folder]
 
     def guard(self, item: pytest.Item) -> Guard:

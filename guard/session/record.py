@@ -27,6 +27,8 @@ class Bound(NamedTuple):
     """What it was compared with."""
     cost: Waits | None = None
     """A trace cost that waits with it."""
+    unfaithful: str | None = None
+    """What its replay found wrong."""
 
 
 def write(setting: Setting, check: str, text: str | None, sources: Iterable[str | Path], bound: Bound) -> str:
@@ -54,6 +56,7 @@ def write(setting: Setting, check: str, text: str | None, sources: Iterable[str 
         action="cost" if text is None else "record",
         cost=None if bound.cost is None else bound.cost.key,
         cost_baseline=None if bound.cost is None else bound.cost.bound,
+        unfaithful=bound.unfaithful,
     )
     file = None if bound.cost is None else bound.cost.file
     try:

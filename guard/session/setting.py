@@ -24,3 +24,7 @@ class Setting:
     """Whether trace costs are counted; ``record``: and wait for ``guard accept`` where none was accepted yet."""
     closure: Closure | None = None
     """Hears what checks depend on."""
+    replaying: bool = True
+    """Whether graphs are replayed."""
+    alarms: Literal["on", "full", "seen"] = "on"
+    """``full``: also by capturing again; ``seen``: not at all, but each capture's digest is told."""

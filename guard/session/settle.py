@@ -72,7 +72,9 @@ def _merged(first: Outcome, second: Outcome) -> Outcome:
         notes=tuple(dict.fromkeys((*first.notes, *second.notes))),
         seconds=first.seconds + second.seconds,
         pending=first.pending or second.pending,
+        graph=first.graph or second.graph,
         counted=first.counted or second.counted,
+        replayed=first.replayed or second.replayed,
         skipped=first.skipped if second.skipped is None else None,
     )
 

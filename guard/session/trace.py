@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from guard.baselines import costs
 from guard.baselines.costs import CostSyntaxError
 from guard.baselines.names import quoted
 from guard.baselines.store import Store
-from guard.config import is_tolerance
+from guard.config import ALARMS, is_tolerance
 from guard.cost.trace_compare import Judged, compare
 from guard.errors import UsageError
 from guard.findings import Counted, Finding
 from guard.policy import TRACE_COST
-from guard.specs import Sizes
+from guard.specs import Replay, Sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +41,9 @@ class Asked:
     wanted: bool | None = None
     tolerance: float | None = None
     sizes: Sizes | None = None
+    replay: Replay = field(default_factory=Replay)
+    alarms: Literal["note", "warn", "fail"] | None = None
+    """What a sign of wrongness in its graph is."""
 
     def __post_init__(self) -> None:
         """Refuse what would be found out only once the program was traced."""
@@ -50,6 +53,8 @@ class Asked:
             raise UsageError(f"guard.check: wanted trace_tolerance= from 0 up to 1, got {self.tolerance!r}")
         if self.sizes is not None and not isinstance(self.sizes, Sizes):
             raise UsageError(f"guard.check: wanted sizes=Sizes(make), got {type(self.sizes).__name__}")
+        if self.alarms is not None and self.alarms not in ALARMS:
+            raise UsageError(f'guard.check: wanted alarms="note", "warn" or "fail", got {self.alarms!r}')
 
 
 class Waits(NamedTuple):

@@ -15,6 +15,7 @@ from guard.ir.lower.trees import distinct, in_tree_text, leaf_names
 from guard.tracers import aot_metadata, decompositions
 from guard.tracers.descriptor_path import kind
 from guard.tracers.descriptors import Descriptors
+from guard.tracers.elimination import seen_before
 from guard.tracers.make_fx import leaf_placeholders
 from guard.tracers.outputs import Outputs
 from guard.tracers.parameters import named_tensors
@@ -33,7 +34,12 @@ def trace(spec: AotJoint, program: Callable[..., Any], args: tuple[Any, ...], kw
     state = named_tensors(module).values()
     given = leaf_placeholders(leaves, leaf_names(program, args, kwargs, [p.name for p in state]))
     outputs = Outputs()
-    with contextlib.ExitStack() as stack, aot_metadata.recorded() as record, _outputs_of(module, outputs):
+    with (
+        contextlib.ExitStack() as stack,
+        aot_metadata.recorded() as record,
+        seen_before() as before,
+        _outputs_of(module, outputs),
+    ):
         joint = aot_autograd.aot_export_joint_with_descriptors(
             stack,
             module,
@@ -52,7 +58,8 @@ def trace(spec: AotJoint, program: Callable[..., Any], args: tuple[Any, ...], kw
         out_tree=outputs.tree(),
         shape_env=shape_env_of(graph_module),
     )
-    return Traced(((graph_module, context),))
+    dropped = tuple((whole, replace(context, placeholders=descriptors.placeholders(whole))) for whole in before[-1:])
+    return Traced(((graph_module, context),), dropped=dropped)
 
 
 class FunctionModule(torch.nn.Module):

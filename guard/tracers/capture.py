@@ -24,8 +24,10 @@ from guard.tracers.errors import classify, is_capture_error
 from guard.tracers.errors.partial import partial_graph
 from guard.tracers.errors.places import is_user
 from guard.tracers.fixes.table import Applied, applied
+from guard.tracers.leftovers import leftover
 from guard.tracers.parameters import lifted
 from guard.tracers.state import modes_off, preserved
+from guard.tracers.traced import Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
 
     from guard.ir.graph import Graph
     from guard.specs import Tracer
-    from guard.tracers.traced import Traced
 
 _TRACERS: dict[type, Callable[..., Traced]] = {
     MakeFx: make_fx.trace,
@@ -53,6 +54,12 @@ class Captured:
     """Files of the user's code that the trace ran through."""
     constants: Mapping[str, torch.Tensor] = field(default_factory=dict)
     """Those that the text has the digest of, by it."""
+    traced: Traced | None = None
+    """The fx graphs themselves, to be run; None where the capture failed."""
+    dropped: tuple[Graph, ...] = ()
+    """Graphs as they were before the tracer dropped dead nodes, where it was seen to drop some."""
+    left: tuple[str, str] | None = None
+    """Module attribute in which tracing left a tensor of its own, and that tensor's class."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +135,12 @@ def _traced(job: Job, header: Program) -> Captured:
         with modes_off():
             return Captured(replace(header, error=failed, partial=_partial(error)))
     with modes_off():
-        return lower(traced.graphs, header, traced.events)
+        lowered = replace(lower(traced.graphs, header, traced.events), dropped=_dropped(traced))
+    return replace(lowered, traced=traced, left=leftover(job.program, job.args, job.kwargs))
+
+
+def _dropped(traced: Traced) -> tuple[Graph, ...]:
+    return tuple(lower_graph(module, context)[0] for module, context in traced.dropped)
 
 
 def lower(graphs: Any, header: Program, events: tuple[Any, ...] = ()) -> Captured:
@@ -149,7 +161,8 @@ def lower_module(module: torch.fx.GraphModule, *, check: str) -> Captured:
     env = shape_env_of(module)
     with modes_off():
         context = Context("main", lifted=lifted(module), shape_env=env)
-        return lower([(module, context)], Program(check, "graph_module()"))
+        traced = Traced(((module, context),))
+        return replace(lower(traced.graphs, Program(check, "graph_module()")), traced=traced)
 
 
 def tracer_text(spec: Tracer) -> str:

@@ -37,6 +37,10 @@ class Region:
 
     inputs: list[Placeholder]
     outputs: list[Returned]
+    given: tuple[torch.fx.GraphModule, Sequence[Any]] | None = None
+    """What Dynamo captured, and its example inputs."""
+    call: Callable[..., Any] | None = None
+    """What AOTAutograd made of it."""
     metadata: AotMetadata = field(default_factory=AotMetadata)
     graphs: dict[str, torch.fx.GraphModule] = field(default_factory=dict)
 
@@ -44,15 +48,21 @@ class Region:
 class Regions:
     """The capturing backend of one capture."""
 
-    def __init__(self, spec: Compile, record: AotRecord, positional: Sequence[str]) -> None:
+    def __init__(
+        self, spec: Compile, record: AotRecord, positional: Sequence[str], known: Sequence[Region] = ()
+    ) -> None:
         self._positional = positional
+        self._known = list(known)
         self.found: list[Region] = []
         self._record = record
         self._table = decompositions.table(spec.decompositions)
 
     def backend(self, module: torch.fx.GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
         """Hand the region to AOTAutograd with compilers that keep each graph and run it as it is."""
-        region = Region(_inputs(module, example_inputs, self._positional), _outputs(module))
+        call = _same(self._known, module, example_inputs) if self._known else None
+        if call is not None:
+            return call
+        region = Region(_inputs(module, example_inputs, self._positional), _outputs(module), (module, example_inputs))
         self.found.append(region)
         compiled = aot_autograd(
             fw_compiler=self._keeping(region, "forward"),
@@ -61,7 +71,8 @@ class Regions:
             decompositions=self._table,
             keep_inference_input_mutations=True,
         )
-        return compiled(module, example_inputs)  # type: ignore[no-any-return]
+        region.call = compiled(module, example_inputs)
+        return region.call
 
     def _keeping(self, region: Region, name: str) -> Callable[..., Any]:
         def compiler(module: torch.fx.GraphModule, _inputs: list[Any]) -> Any:
@@ -93,7 +104,26 @@ def trace(spec: Compile, program: Callable[..., Any], args: tuple[Any, ...], kwa
             first = len(regions.found)
             events: tuple[Event, ...] = found.events()
             recompiles = _again(compiled, args, kwargs, regions, first)
-        return Traced(tuple(regions.graphs()), (*events, *recompiles))
+        return Traced(tuple(regions.graphs()), (*events, *recompiles), tuple(regions.found))
+
+
+def compiled(
+    spec: Compile, program: Callable[..., Any], count: int, known: Sequence[Region] = ()
+) -> Callable[..., Any]:
+    """Compile the program once more, as ``trace`` does, to run it.
+
+    Args:
+        spec: how.
+        program: it.
+        count: of its positional arguments.
+        known: regions of a capture: where Dynamo captures the same again, their graphs run.
+    """
+    torch._dynamo.reset()
+    regions = Regions(spec, AotRecord(), _positional(program, count), known)
+    call: Callable[..., Any] = torch.compile(
+        program, backend=regions.backend, dynamic=spec.dynamic, fullgraph=spec.fullgraph
+    )
+    return call
 
 
 def _positional(program: Callable[..., Any], count: int) -> list[str]:
@@ -133,6 +163,30 @@ def _outputs(module: torch.fx.GraphModule) -> list[Returned]:
     node = next(iter(reversed(module.graph.nodes)))
     leaves = node.args[0] if isinstance(node.args[0], (tuple, list)) else (node.args[0],)
     return [_returned(leaf.meta.get("example_value")) if hasattr(leaf, "meta") else Returned() for leaf in leaves]
+
+
+def _same(
+    known: Sequence[Region], module: torch.fx.GraphModule, example_inputs: Sequence[Any]
+) -> Callable[..., Any] | None:
+    """What was made of the same graph for inputs of the same types; None where there is none, or a size is a symbol."""
+    if not _is_static(example_inputs):
+        return None
+    key = (module.code, *map(_type, example_inputs))
+    pairs = ((region, *region.given) for region in known if region.given is not None)
+    return next((r.call for r, graph, inputs in pairs if (graph.code, *map(_type, inputs)) == key), None)
+
+
+def _is_static(values: Sequence[Any]) -> bool:
+    """Tell whether no size is a symbol: AOTAutograd may assume more of one, and only compiling says so to Dynamo."""
+    sizes = [size for value in values if isinstance(value, torch.Tensor) for size in value.shape]
+    return not any(isinstance(size, torch.SymInt | torch.SymFloat | torch.SymBool) for size in (*values, *sizes))
+
+
+def _type(value: Any) -> tuple[Any, ...]:
+    """What a region is compiled for: an input's type, symbols by their names."""
+    if not isinstance(value, torch.Tensor):
+        return (type(value), str(value))
+    return (type(value), value.dtype, value.device, str(tuple(value.shape)), str(value.stride()), value.requires_grad)
 
 
 def _returned(value: Any) -> Returned:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def trace(spec: MakeFx, program: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
     """Trace ``program(*args, **kwargs)`` flat: a placeholder for each leaf, a module's parameters and buffers first."""
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
-    state = _state(program)
+    state = module_state(program)
     parameters = _state_placeholders(program)
     # before it runs: a program may give an argument another storage, or make it require grad
     given = leaf_placeholders(leaves, leaf_names(program, args, kwargs, [p.name for p in parameters]))
@@ -53,7 +53,7 @@ def trace(spec: MakeFx, program: Callable[..., Any], args: tuple[Any, ...], kwar
     return Traced(((module, context),))
 
 
-def _state(program: Callable[..., Any]) -> dict[str, torch.Tensor]:
+def module_state(program: Callable[..., Any]) -> dict[str, torch.Tensor]:
     """A module's parameters and buffers, each tensor once under its first name."""
     if not isinstance(program, torch.nn.Module):
         return {}
@@ -64,7 +64,7 @@ def _state_placeholders(program: Callable[..., Any]) -> list[Placeholder]:
     if not isinstance(program, torch.nn.Module):
         return []
     known = named_tensors(program)
-    return [known[id(tensor)] for tensor in _state(program).values()]
+    return [known[id(tensor)] for tensor in module_state(program).values()]
 
 
 def _call(program: Callable[..., Any], state: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -61,7 +61,7 @@ class _FakeGroup:
         # init_process_group wraps it once more at each init ("[rank0]: ..."), and destroy leaves it (2.9 - 2.14)
         self._excepthook = sys.excepthook
         # survives destroy_process_group and puts names of dead groups into the next graph
-        _clear_sharding_caches()
+        clear_sharding_caches()
         dist.init_process_group("fake", store=_fake_store(), rank=rank, world_size=size)
 
     def check_same(self, size: int, rank: int) -> None:
@@ -78,7 +78,7 @@ class _FakeGroup:
         if dist.is_initialized():
             dist.destroy_process_group()
         sys.excepthook = self._excepthook
-        _clear_sharding_caches()
+        clear_sharding_caches()
 
 
 def _check_shape(shape: tuple[int, ...], names: tuple[str, ...] | None) -> None:
@@ -102,7 +102,7 @@ def _fake_store() -> dist.Store:
     return FakeStore()
 
 
-def _clear_sharding_caches() -> None:
+def clear_sharding_caches() -> None:
     """Forget every sharding decision: the Python cache, the C++ fast path and the tensor metadata."""
     from torch.distributed.tensor import DTensor, debug
 

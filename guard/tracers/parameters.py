@@ -50,18 +50,19 @@ _CONSTANT = re.compile(r"_?(c_)?(lifted_)?tensor_constant_?\d+|(c_)?lifted_tenso
 def closed_over(program: Callable[..., Any]) -> dict[int, Placeholder]:
     """Parameters and buffers of the modules that a function reaches by closure, partial or method."""
     found: dict[int, Placeholder] = {}
-    for module in _modules(program):
+    for module in modules_of(program):
         for key, placeholder in named_tensors(module).items():
             found.setdefault(key, placeholder)
     return found
 
 
-def _modules(program: Any, depth: int = 3) -> Iterator[torch.nn.Module]:
+def modules_of(program: Any, depth: int = 3) -> Iterator[torch.nn.Module]:
+    """The modules that a program is or reaches."""
     if isinstance(program, torch.nn.Module):
         yield program
     elif depth > 0:
         for inner in _reached(program):
-            yield from _modules(inner, depth - 1)
+            yield from modules_of(inner, depth - 1)
 
 
 def _reached(program: Any) -> Iterator[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch
@@ -18,3 +18,7 @@ class Traced:
 
     graphs: tuple[tuple[torch.fx.GraphModule, Context], ...]
     events: tuple[Event, ...] = ()
+    regions: tuple[Any, ...] = ()
+    """Of ``Compile``: what its backend was called with, and what it gave (guard.tracers.compile.Region)."""
+    dropped: tuple[tuple[torch.fx.GraphModule, Context], ...] = ()
+    """Of ``AotJoint``: the graph before its dead nodes were dropped, where there were some."""

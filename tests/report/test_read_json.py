@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from guard.findings import KINDS, Counted, Finding, Outcome, Run, Shard
+from guard.findings import KINDS, Counted, Finding, Outcome, Replayed, Run, Shard
 from guard.policy import Rule
 from guard.report.json import render
 from guard.report.read import read
@@ -42,6 +42,8 @@ OUTCOME = Outcome(
     Counted("worse", 1010, 1000, "said"),
     "checks/test_a.py:2",
     "cuda",
+    graph="9f2c",
+    replayed=Replayed("unfaithful", ("example",), "output 0", ("[0]: wanted 1.0, got 2.0",)),
 )
 RUN = Run(
     (OUTCOME, Outcome("b::a", "checks/test_b.py::test_a"), Outcome("c::a", "n", unchanged=True)),
@@ -69,7 +71,7 @@ def test_a_run_that_was_printed_reads_back_whole() -> None:
 
 
 def test_the_run_above_leaves_no_field_at_its_default() -> None:
-    for one in (RUN, OUTCOME, FULL, RUN.shard, OUTCOME.counted):
+    for one in (RUN, OUTCOME, FULL, RUN.shard, OUTCOME.counted, OUTCOME.replayed):
         assert one is not None
         for field in fields(one):
             if field.name != "unchanged":  # what did not run has no findings: it is the last outcome of the run

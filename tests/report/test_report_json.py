@@ -90,7 +90,9 @@ def test_the_whole_record() -> None:
                 "notes": [],
                 "seconds": 0.0,
                 "pending": ".guard/pending/a/b.graph",
+                "graph": "",
                 "counted": None,
+                "replayed": None,
             },
             {
                 "check": "b::a",
@@ -107,7 +109,9 @@ def test_the_whole_record() -> None:
                 "notes": [],
                 "seconds": 0.25,
                 "pending": None,
+                "graph": "",
                 "counted": {"state": "holds", "calls": 1010, "baseline": 1000, "said": ""},
+                "replayed": None,
             },
         ],
     }

@@ -21,7 +21,7 @@ def test_one_of_each() -> None:
     line = summary(Run((*everything, *outcomes(HOLDS, 1, needs=("x",))), seconds=1))
     assert line == (
         "1 holds (1 needs a fix), 1 internal error, 1 import error, 1 report not right, 1 refused, 1 crash, "
-        "1 timeout, 1 unreadable, 1 error, 1 drift, 1 costs more to trace, 1 works now, "
+        "1 timeout, 1 unreadable, 1 error, 1 unfaithful, 1 drift, 1 alarm, 1 costs more to trace, 1 works now, "
         "1 needs a fix, 1 missing, 1 orphan, 1 empty, 1 failed, 1 skipped in 1.0 s"
     )
 
@@ -30,7 +30,7 @@ def test_several_of_each() -> None:
     everything = tuple(one for kind in (*KINDS, SKIPPED) for one in outcomes(kind, 2))
     assert summary(Run(everything, seconds=1)) == (
         "2 internal errors, 2 import errors, 2 reports not right, 2 refused, 2 crashes, "
-        "2 timeouts, 2 unreadable, 2 errors, 2 drifts, 2 cost more to trace, 2 work now, "
+        "2 timeouts, 2 unreadable, 2 errors, 2 unfaithful, 2 drifts, 2 alarms, 2 cost more to trace, 2 work now, "
         "2 need a fix, 2 missing, 2 orphans, 2 empty, 2 failed, 2 skipped in 1.0 s"
     )
 

@@ -141,7 +141,7 @@ def test_no_name_of_an_earlier_group_reaches_a_graph(meshes: Meshes) -> None:
 
 
 def test_without_clearing_the_caches_one_does(meshes: Meshes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "_clear_sharding_caches", lambda: None)
+    monkeypatch.setattr(room, "clear_sharding_caches", lambda: None)
     with pytest.raises(RuntimeError, match="Could not resolve the process group"):
         second_group(meshes)
 

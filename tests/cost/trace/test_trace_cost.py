@@ -25,7 +25,7 @@ from guard.cost.trace_compare import TOLERANCE, compare, section
 from guard.errors import UsageError
 from guard.specs import Compile, MakeFx
 from guard.tracers.capture import Job, capture
-from guard.tracers.mesh import Meshes, _clear_sharding_caches
+from guard.tracers.mesh import Meshes, clear_sharding_caches
 from tests.project import ROOT
 
 if TYPE_CHECKING:
@@ -269,7 +269,7 @@ def test_propagations_are_counted_where_the_sharding_cache_is_off() -> None:
         return DTensor.from_local(x, mesh, [Shard(0)]).sin().redistribute(mesh, [Replicate()]).cos().to_local()
 
     def uncached(x: torch.Tensor) -> Any:
-        _clear_sharding_caches()
+        clear_sharding_caches()
         return program(x)
 
     try:
