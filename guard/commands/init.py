@@ -44,7 +44,7 @@ def _told(place: Place, pieces: Sequence[Piece]) -> Iterator[str]:
 
 def _next(place: Place, pieces: Sequence[Piece]) -> Iterator[str]:
     yield "guard update"
-    yield _install()
+    yield _install() if place.repository else f"git init && {_install()}"
     added = [place.shown(piece.path) for piece in pieces if piece.data is not None]
     paths = " ".join(shlex.quote(path) for path in (*added, place.shown(place.baselines)))
     yield f'git add -- {paths} && git commit -m "Guard the traced graphs"'

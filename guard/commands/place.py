@@ -27,6 +27,8 @@ class Place:
     """None where the project has none yet."""
     branch: str = BRANCHES[0]
     """Whose pushes CI checks."""
+    repository: bool = True
+    """Whether git knows the folder."""
 
     @property
     def prefix(self) -> str:
@@ -60,12 +62,13 @@ def find_place() -> Place:
         top = Path(git(here, "rev-parse", "--show-toplevel").decode(errors="surrogateescape").removesuffix("\n"))
     except GitError:  # no repository, or a bare one
         top = here
+    repository = top is not here
     top = top.resolve()
     if not here.is_relative_to(top):
         top = here
     found = _configured(here, top)
     root = here if found is None else found.root
-    return Place(root, top if root.is_relative_to(top) else root, here, found, _branch(here))
+    return Place(root, top if root.is_relative_to(top) else root, here, found, _branch(here), repository)
 
 
 def _here() -> Path:

@@ -155,8 +155,9 @@ def test_a_monorepo(
 
 def test_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     root = there(tmp_path, monkeypatch, git=False)
-    init(capsys)
+    out = init(capsys)
     assert sorted(files(root)) == sorted(WROTE)
+    assert out.splitlines()[-2].startswith("  git init && ")
 
 
 def test_configured_folders_are_taken(

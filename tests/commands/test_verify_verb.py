@@ -107,6 +107,21 @@ def test_a_damaged_baseline_is_told_with_its_line(  # noqa: PLR0913, PLR0917 - a
         assert f"baselines/it/one.graph:{line}: {said}" in out
 
 
+@pytest.mark.parametrize("make", ["mkdir", "mkfifo", "dangling link"])
+def test_what_is_no_file_is_no_baseline(config: Config, capsys: pytest.CaptureFixture[str], make: str) -> None:
+    path = Store(config).path("it::one")
+    path.unlink()
+    if make == "mkdir":
+        path.mkdir()
+    elif make == "mkfifo":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("nowhere")
+    code, out = verify(capsys)
+    assert code == 1
+    assert "baselines/it/one.graph:1: " in out
+
+
 def test_line_ends_are_git_s_business(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
     path = Store(config).path("it::one")
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
@@ -229,7 +244,7 @@ def test_work_that_is_not_in_the_commit_blocks_nothing(config: Config, capsys: p
     assert verify(capsys) == (
         0,
         (
-            'note: 3 of checks that git does not track, such as "baselines/it/stashed.graph": not judged\n'
+            'note: files that git does not track: 3, such as "baselines/it/stashed.graph"; not judged\n'
             "5 baselines verified, no faults\n"
         ),
     )

@@ -46,7 +46,7 @@ class Committed:
         left = [path for path in self._staging.untracked if _is_ours(path) and path not in self._claimed]
         left += [fault.path for fault in self._missing if not self._staging.tracks(fault.path)]
         if left:
-            yield f"{len(left)} of checks that git does not track, such as {quoted(min(left))}: not judged"
+            yield f"files that git does not track: {len(left)}, such as {quoted(min(left))}; not judged"
 
     @cached_property
     def _tracked(self) -> tuple[Home, ...]:

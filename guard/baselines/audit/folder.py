@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from guard.baselines.names import COST_SUFFIX, SUFFIX
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ class Found(NamedTuple):
 
 
 def read_folder(folder: Path, shown: str) -> tuple[Found, ...]:
-    """Read every file below a folder, in the order of paths; none where there is no folder. Pipes are left out.
+    """Read every file below a folder, in the order of paths; none where there is no folder.
+
+    A folder, pipe or link to nothing in a baseline's place is an empty file, which no baseline is; others are left out.
 
     Args:
         folder: absolute.
@@ -46,7 +49,9 @@ def _walk(folder: str, head: str) -> Iterator[Found]:
     with entries:
         for entry in entries:
             path = f"{head}{entry.name}"
-            if entry.is_dir(follow_symlinks=False):
+            if entry.name.endswith((SUFFIX, COST_SUFFIX)) and not entry.is_file():
+                yield Found(path, b"")
+            elif entry.is_dir(follow_symlinks=False):
                 yield from _walk(entry.path, f"{path}/")
             elif entry.is_file():  # opening a pipe waits for ever
                 yield Found(path, _read(entry.path))
