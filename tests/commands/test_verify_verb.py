@@ -108,9 +108,13 @@ def test_a_damaged_baseline_is_told_with_its_line(  # noqa: PLR0913, PLR0917 - a
 
 
 @pytest.mark.parametrize("make", ["mkdir", "mkfifo", "dangling link"])
-def test_what_is_no_file_is_no_baseline(config: Config, capsys: pytest.CaptureFixture[str], make: str) -> None:
-    path = Store(config).path("it::one")
+def test_what_is_no_file_is_no_baseline(
+    config: Config, git: Repository, capsys: pytest.CaptureFixture[str], make: str
+) -> None:
+    path = Store(config).path("it::TestStep.two[1]")  # another parameter's baseline is still there
     path.unlink()
+    git.commit()
+    assert verify(capsys)[0] == 0
     if make == "mkdir":
         path.mkdir()
     elif make == "mkfifo":
@@ -119,7 +123,7 @@ def test_what_is_no_file_is_no_baseline(config: Config, capsys: pytest.CaptureFi
         path.symlink_to("nowhere")
     code, out = verify(capsys)
     assert code == 1
-    assert "baselines/it/one.graph:1: " in out
+    assert "baselines/it/TestStep.two[1].graph:1: wanted" in out
 
 
 def test_line_ends_are_git_s_business(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
