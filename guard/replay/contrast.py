@@ -23,6 +23,8 @@ class Terms(NamedTuple):
     tolerance: Tolerance
     flags: bool = True
     """Whether requires_grad counts."""
+    surplus: bool = False
+    """Whether the graph may require grad where eager does not."""
 
 
 class Wrong(NamedTuple):
@@ -32,6 +34,11 @@ class Wrong(NamedTuple):
     """``output 0``, ``gradient of parameter "weight"``, ``requires_grad of output 1``."""
     line: str
     """Where, wanted and got."""
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is about requires_grad."""
+        return self.what.startswith("requires_grad of ")
 
 
 def contrast(eager: Observed, graph: Observed, terms: Terms) -> Wrong | None:
@@ -83,7 +90,8 @@ def _values(
 
 
 def _value(name: str, wanted: Noted, got: Noted, terms: Terms, when: str) -> Iterator[Wrong]:
-    wanted = wanted if terms.flags else replace(wanted, requires_grad=got.requires_grad)
+    if not terms.flags or (terms.surplus and got.requires_grad):
+        wanted = replace(wanted, requires_grad=got.requires_grad)
     found = differ(wanted, got, terms.tolerance)
     if found is not None:
         yield Wrong(f"{f'{found.aspect} of ' if found.aspect else ''}{name}{when}", found.line)

@@ -17,6 +17,7 @@ from guard.replay.forward import Request
 from guard.replay.isolation import Isolation
 from guard.replay.named import inputs_of, state_of
 from guard.replay.refusal import UnreplayedError, first_line
+from guard.replay.unrecorded import Unrecorded
 from guard.tracers.data import has_data
 from guard.tracers.state.modes import modes_off
 
@@ -94,6 +95,9 @@ class Pair:
             isolation = Isolation(self._job.program, case.args, case.kwargs, *self._modules)
         eager = self._eager(isolation, case)
         wrong = self._against(eager, isolation, case)
+        if wrong is not None and wrong.is_flag and self._switches_off_unrecorded(isolation, case):
+            self._terms = self._terms._replace(surplus=True)
+            wrong = self._against(eager, isolation, case)
         if wrong is not None:
             self._confirm(eager, isolation, case)
         return wrong
@@ -155,6 +159,15 @@ class Pair:
             return Wrong("the run of the graph", f"it raises {first_line(raised)}")
         settings = {**graph.settings, "grad mode": eager.settings.get("grad mode")}
         return contrast(eager, replace(graph, settings=settings), self._terms._replace(flags=False))
+
+    def _switches_off_unrecorded(self, isolation: Isolation, case: Case) -> bool:
+        """Tell whether eager is without gradients where no graph could say so; never where gradients are asked for."""
+        if self._order:
+            return False
+        unrecorded = Unrecorded()
+        with contextlib.suppress(UnreplayedError), unrecorded:
+            self._eager(isolation, case)
+        return unrecorded.ran
 
     def _confirm(self, eager: Observed, isolation: Isolation, case: Case) -> None:
         """Refuse a difference that eager has with itself.

@@ -26,6 +26,8 @@ def constant_arg(tensor: torch.Tensor) -> Arg:
         return tuple(constant_arg(part) for part in parts if isinstance(part, torch.Tensor))
     if isinstance(tensor, torch._subclasses.FakeTensor) or tensor.device.type == "meta":
         return NO_BYTES
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return NO_BYTES  # make_fx with pre_dispatch lets one out of vmap, whose level is gone: nothing can read it
     if tensor.layout != torch.strided or tensor.is_quantized:
         return Digest(f"layout:{tensor.layout}".replace("torch.", ""))
     plain = _plain(tensor)

@@ -36,11 +36,11 @@ def restore(saved: Saved) -> None:
         setting.write(value)
 
 
-def seed() -> None:
-    """Seed what random_states reads: torch on each initialised device, numpy where it is loaded, random."""
-    torch.default_generator.manual_seed(SEED)
+def seed(generators: int = SEED) -> None:
+    """Seed what random_states reads: torch by ``generators``, on each device in use; numpy where loaded; random."""
+    torch.default_generator.manual_seed(generators)
     if torch.cuda.is_initialized():
-        torch.cuda.manual_seed_all(SEED)
+        torch.cuda.manual_seed_all(generators)
     if (numpy := sys.modules.get("numpy")) is not None:
         numpy.random.seed(SEED)
     random.seed(SEED)
