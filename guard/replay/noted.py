@@ -45,10 +45,12 @@ def note(value: Any, *, requires_grad: bool | None = None) -> Noted:
         requires_grad: in place of the value's own.
 
     Raises:
-        UnreplayedError: it is a tensor without data.
+        UnreplayedError: it is a tensor without data, or a nested one without sizes.
     """
     if not isinstance(value, torch.Tensor):
         return Noted(value)
+    if value.is_nested and not is_traceable_wrapper_subclass(value):
+        raise UnreplayedError("a nested tensor is compared only where its layout is torch.jagged")
     flag = value.requires_grad if requires_grad is None else requires_grad
     shape = tuple(value.shape)
     if is_traceable_wrapper_subclass(value):

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 
 from guard.replay.faithful import replay
+from guard.replay.noted import note
+from guard.replay.refusal import UnreplayedError
 from guard.specs import AotJoint, MakeFx, Replay
 from guard.tracers.capture import Job, capture
 
@@ -59,3 +61,10 @@ def test_a_lost_seed(spec: Tracer) -> None:
 
     found = replayed(spec, program, torch.ones(3).requires_grad_())
     assert (found.state, found.reason) == ("unfaithful", "output 0 differs from eager on the example inputs")
+
+
+@pytest.mark.filterwarnings("ignore:.*nested tensors:UserWarning")
+def test_a_nested_tensor_without_sizes_is_not_compared() -> None:
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    with pytest.raises(UnreplayedError, match="jagged"):
+        note(nested)

@@ -344,6 +344,30 @@ def test_sparse_and_nested_arguments_pass() -> None:
     run(lambda s, n: (s * 2, n * 2), sparse, nested)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda dense: dense.to_sparse().coalesce(),
+        lambda dense: dense.to_sparse_csr(),
+        lambda dense: dense.to_sparse_csc(),
+        lambda dense: torch.nested.nested_tensor([dense, dense[:1]]),
+        lambda dense: torch.nested.nested_tensor([dense, dense[:1]], layout=torch.jagged),
+    ],
+    ids=["coo", "csr", "csc", "nested", "jagged"],
+)
+@pytest.mark.filterwarnings("ignore:.*(nested tensors|Sparse C):UserWarning")
+def test_sparse_and_nested_arguments_are_as_before(make: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    """Their data are in tensors that they hold, and that an operator in place may exchange."""
+    tensor = make(torch.eye(2))
+
+    def values() -> torch.Tensor:
+        return tensor.values().clone()
+
+    before = values()
+    run(lambda x: x.mul_(2), tensor)
+    assert torch.equal(values(), before)
+
+
 def test_inference_tensor_passes() -> None:
     with torch.inference_mode():
         tensor = torch.zeros(2)

@@ -47,8 +47,13 @@ class Symbols:
         if type(value) is int:
             return value
         node = getattr(value, "node", None)
-        if node is None or not hasattr(node, "shape_env"):
-            return int(value)  # a nested int or a constant SymInt
+        if node is None:
+            return int(value)
+        if not hasattr(node, "shape_env"):
+            number = node.maybe_as_int()  # of a constant SymInt; a ragged dimension of a nested tensor has none
+            if number is None:
+                raise UnknownExpressionError("a nested int")
+            return int(number)
         return self.expr(node._expr if hasattr(node, "_expr") else node.expr, node.shape_env)
 
     def expr(self, raw: Any, env: Any = None) -> Expr:

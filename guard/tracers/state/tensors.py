@@ -13,6 +13,8 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
+from guard.tracers.data import has_data
+
 _ABSENT = object()
 
 
@@ -34,7 +36,7 @@ class SavedTensors:
         if saved.grad is not None:
             self.add(saved.grad)
         inner = _inner(tensor)
-        for part in inner:
+        for part in (*inner, *_parts(tensor)):
             self.add(part)
         if not inner:
             self._add_data(tensor)
@@ -146,6 +148,22 @@ def _inner(tensor: Any) -> list[Any]:
     return [part for part in parts if isinstance(part, torch.Tensor)]  # an opaque part is a DeviceMesh (torch >= 2.13)
 
 
+def _parts(tensor: Any) -> tuple[Any, ...]:
+    """Plain tensors that hold the data of a sparse tensor, or of a nested one without a class of its own."""
+    special = tensor.is_nested or tensor.layout in _PARTS
+    if not special or is_traceable_wrapper_subclass(tensor) or not has_data(tensor):
+        return ()
+    names = ("values",) if tensor.is_nested else _PARTS[tensor.layout]
+    return tuple(getattr(tensor, name)() for name in names)
+
+
+_ROWS, _COLUMNS = ("crow_indices", "col_indices", "values"), ("ccol_indices", "row_indices", "values")
+_PARTS = {
+    torch.sparse_coo: ("_indices", "_values"), torch.sparse_csr: _ROWS, torch.sparse_bsr: _ROWS,
+    torch.sparse_csc: _COLUMNS, torch.sparse_bsc: _COLUMNS,
+}  # fmt: skip
+
+
 def _slots(tensor: Any) -> dict[str, Any]:
     """Read a subclass's slots: DTensor keeps its local tensor and its placements there."""
     names = [name for kind in type(tensor).__mro__ for name in _own_slots(kind)]
@@ -180,8 +198,14 @@ def _storage(tensor: Any) -> Any:
 
 
 def _layout(tensor: Any) -> Any:
-    """Say where a tensor looks in which storage, and how; None for what cannot be set back (sparse, wrappers)."""
-    if tensor.layout is not torch.strided or tensor.is_nested or is_traceable_wrapper_subclass(tensor):
+    """Say where a tensor looks in which storage, and how; None for what cannot be set back (nested, wrappers)."""
+    if is_traceable_wrapper_subclass(tensor) or tensor.is_nested:
         return None
+    if tensor.layout is not torch.strided:
+        # an operator in place may give it other parts
+        parts = tuple((tuple(part.shape), part.untyped_storage()._cdata) for part in _parts(tensor))
+        return (
+            (parts, tuple(tensor.shape), tensor.layout is torch.sparse_coo and tensor.is_coalesced()) if parts else None
+        )
     storage = tensor.untyped_storage()._cdata
     return (tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset(), tensor.dtype, storage)

@@ -10,6 +10,7 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from guard.ir.lower.context import Context
+from guard.ir.lower.symbols import Symbols, UnknownExpressionError
 from guard.ir.lower.walk import lower_graph
 from guard.ir.printer import print_node
 from guard.ir.types import TensorType
@@ -181,6 +182,13 @@ def test_a_constant_that_escaped_from_vmap_has_no_bytes() -> None:
     found, _ = lower_graph(graph, Context("main"))
 
     assert any('constant(digest("no-bytes"))' in print_node(node) for node in found.nodes)
+
+
+def test_a_ragged_dimension_is_outside_the_closed_set() -> None:
+    ragged = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged)
+
+    with pytest.raises(UnknownExpressionError):
+        Symbols().dim(ragged.shape[1])
 
 
 def test_literals_of_torch_are_tokens() -> None:
