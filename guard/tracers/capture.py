@@ -126,8 +126,10 @@ def _forget_fake_results() -> None:
 
 
 def _traced(job: Job, header: Program) -> Captured:
+    held = make_fx.registered(job.program) if isinstance(job.spec, MakeFx) else []
     try:
         traced = job.trace()
+        make_fx.put_back(held)
     except BaseException as error:
         if not is_capture_error(error):
             raise

@@ -73,6 +73,23 @@ def _call(program: Callable[..., Any], state: dict[str, Any], args: tuple[Any, .
     return torch.func.functional_call(program, state, args, kwargs, tie_weights=True)
 
 
+def registered(program: Callable[..., Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Parameters and buffers of each submodule: the dict that it has of them, and what is in it now."""
+    if not isinstance(program, torch.nn.Module):
+        return []
+    return [(own, dict(own)) for part in program.modules() for own in (part._parameters, part._buffers)]
+
+
+def put_back(held: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
+    """Put back what functional_call stood in for.
+
+    It does so itself, but for a submodule that has two names: swapped twice, it keeps the tensor of the trace
+    (torch 2.13).
+    """
+    for own, before in held:
+        own.update({name: tensor for name, tensor in before.items() if tensor is not None and name in own})
+
+
 def leaf_placeholders(leaves: list[Any], names: list[str]) -> list[Placeholder]:
     """Name each flat argument, with its outer type and the earlier argument whose storage it shares."""
     first: dict[int, str] = {}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from guard.replay.faithful import replay
 from guard.replay.noted import note
@@ -68,3 +68,17 @@ def test_a_nested_tensor_without_sizes_is_not_compared() -> None:
     nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
     with pytest.raises(UnreplayedError, match="jagged"):
         note(nested)
+
+
+def test_a_submodule_with_two_names() -> None:
+    """torch.func.functional_call leaves the tensors of the trace in it, which is no fault of the program's."""
+    norm = nn.BatchNorm1d(4)
+    program = nn.Sequential(norm, nn.Linear(4, 4), norm)
+    before = norm.running_mean
+    assert replayed(MakeFx("fake"), program, torch.randn(5, 4)).state == "replayed"
+    assert norm.running_mean is before
+
+
+def test_a_joint_graph_with_effect_tokens() -> None:
+    found = replayed(AotJoint(), lambda a: torch.linalg.cholesky(a @ a.mT + torch.eye(4)), torch.randn(4, 4))
+    assert found.state == "replayed", found
