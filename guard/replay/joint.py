@@ -9,7 +9,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from guard.replay.noted import Noted, note, placements_of
-from guard.replay.observed import Observed, state_now
+from guard.replay.observed import Observed
 from guard.replay.refusal import UnreplayedError
 from guard.replay.tangents import plain, rebuilt
 from guard.tracers.descriptor_path import SIZES, kind, unwrapped
@@ -67,7 +67,19 @@ class Joint:
         # under the caller's grad mode, on detached inputs: mkldnn's LSTM keeps what its backward reads only there
         result = interpreter.run(*flat, enable_io_processing=False)
         with modes_off():
-            return self._observed(pytree.tree_leaves(result), leaves, request, named)
+            return self._observed(
+                pytree.tree_leaves(result), leaves, named, self._taken(flat, leaves), request.tangents
+            )
+
+    def _taken(self, flat: Sequence[Any], leaves: Sequence[Any]) -> dict[int, torch.Tensor]:
+        """What the graph has for each plain input, by the input's id: set_ moves that, and not the input itself."""
+        pairs = [(_described(node), value) for node, value in zip(self._placeholders(), flat, strict=True)]
+        plain_ones = ("ParamAOTInput", "BufferAOTInput", "PlainAOTInput")
+        return {
+            id(self._base(descriptor, leaves)): value
+            for descriptor, value in pairs
+            if kind(descriptor) in plain_ones and isinstance(value, torch.Tensor)
+        }
 
     def _placeholders(self) -> list[torch.fx.Node]:
         return [node for node in self.module.graph.nodes if node.op == "placeholder"]
@@ -92,7 +104,12 @@ class Joint:
         return found.detach() if isinstance(found, torch.Tensor) else found
 
     def _observed(
-        self, values: Sequence[Any], leaves: Sequence[Any], request: Request, named: Sequence[Named]
+        self,
+        values: Sequence[Any],
+        leaves: Sequence[Any],
+        named: Sequence[Named],
+        taken: Mapping[int, torch.Tensor],
+        tangents: Mapping[int, torch.Tensor] | None,
     ) -> Observed:
         outputs: dict[int, dict[str | None, Any]] = {}
         gradients: dict[int, list[dict[str | None, Any]]] = {}
@@ -117,7 +134,9 @@ class Joint:
             elif kind(base) == "InputMutationAOTOutput":
                 written.setdefault(id(self._base(base.mutated_input, leaves)), {})[attribute] = value
             last = base
-        after = state_now(request.named())
+        after = {
+            name: note(taken.get(id(tensor), tensor), requires_grad=tensor.requires_grad) for name, tensor in named
+        }
         after.update({name: _noted(written[id(tensor)], tensor) for name, tensor in named if id(tensor) in written})
         found = {
             name: _summed(gradients.get(id(tensor), ()), tensor, placed.get(id(tensor), ""))
@@ -128,7 +147,7 @@ class Joint:
             outputs=tuple(
                 _noted(outputs[index], like.get(index), requires_grad=flags[index]) for index in sorted(outputs)
             ),
-            gradients=(found,) if request.tangents else (),
+            gradients=(found,) if tangents else (),
             backward=after,
         )
 

@@ -82,3 +82,14 @@ def test_a_submodule_with_two_names() -> None:
 def test_a_joint_graph_with_effect_tokens() -> None:
     found = replayed(AotJoint(), lambda a: torch.linalg.cholesky(a @ a.mT + torch.eye(4)), torch.randn(4, 4))
     assert found.state == "replayed", found
+
+
+def test_a_joint_graph_that_gives_an_input_another_storage() -> None:
+    """The graph's set_ acts on what it was given for the input."""
+
+    def program(x: Tensor, y: Tensor) -> Tensor:
+        with torch.no_grad():
+            x.set_(y)
+        return x * 2
+
+    assert replayed(AotJoint(), program, torch.randn(3), torch.randn(4)).state == "replayed"
