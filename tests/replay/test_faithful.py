@@ -13,7 +13,7 @@ from guard.replay.faithful import replay, replay_module
 from guard.specs import AotJoint, Compile, MakeFx, Replay
 from guard.tracers.capture import Job, capture, lower_module
 from tests.replay.faults import planted
-from tests.replay.programs import programs
+from tests.replay.ordinary import programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from guard.alarms.program import alarms
 from guard.specs import AotJoint, MakeFx
 from guard.tracers.again import again, retraced
 from guard.tracers.capture import Job, capture
-from tests.replay.programs import programs
+from tests.replay.ordinary import programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
