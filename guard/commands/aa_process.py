@@ -1,23 +1,17 @@
-"""Starts one process of ``guard selftest --aa``, and reads what it left."""
+"""Has the corpus of ``guard selftest --aa`` captured and counted in a fresh process."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import guard
 from guard.commands import workers
+from guard.commands.child import EndedError, ask, boot
 from guard.errors import GuardError
 
-_BOOT = (
-    "import json, sys; given = json.load(sys.stdin); sys.path.insert(0, given['home']); "
-    "from guard.commands.aa_child import main; main(given)"
-)
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_BOOT = boot("guard.commands.aa_child")
 
 
 def run(seed: int, cache: Path | None) -> dict[str, Any]:
@@ -26,30 +20,11 @@ def run(seed: int, cache: Path | None) -> dict[str, Any]:
     Raises:
         GuardError: it failed, or could not count.
     """
-    with tempfile.TemporaryDirectory(prefix="guard-aa-") as folder:
-        answer = Path(folder) / "answer.json"
-        home = str(Path(guard.__file__).parents[1])
-        given = {
-            "home": home,
-            "seed": seed,
-            "cache": None if cache is None else str(cache.absolute()),
-            "answer": str(answer),
-        }
-        done = subprocess.run(  # noqa: S603 - this Python
-            [sys.executable, "-c", _BOOT],
-            input=json.dumps(given),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env={**os.environ, **workers.environment(), "PYTHONWARNINGS": "ignore"},
-            check=False,
-            encoding="utf-8",
-            errors="backslashreplace",
-        )
-        if done.returncode:
-            last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-            raise GuardError(f"a process of selftest --aa failed: {last[:200]}")
-        found: dict[str, Any] = json.loads(answer.read_bytes())
+    given = {"seed": seed, "cache": None if cache is None else str(cache.absolute())}
+    try:
+        found: dict[str, Any] = ask(_BOOT, given, {**workers.environment(), "PYTHONWARNINGS": "ignore"})
+    except EndedError as error:
+        raise GuardError(f"a process of selftest --aa {error}") from None
     problem = next((one["problem"] for one in found["captures"].values() if "problem" in one), None)
     if problem is not None:
         raise GuardError(f"calls cannot be counted here: {problem}")

@@ -1,22 +1,16 @@
-"""Starts the process that measures one pair, and reads what it left. It may crash; guard does not."""
+"""Has a pair measured in a fresh process."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import guard
+from guard.commands.child import EndedError, ask, boot
 from guard.cost.paired import Paired, from_json
 
-# the folder that it runs in holds nothing that could be imported
-_BOOT = (
-    "import json, sys; given = json.load(sys.stdin); sys.path.insert(0, given['home']); "
-    "from guard.commands.bench_child import main; main(given)"
-)
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_BOOT = boot("guard.commands.bench_child")
 
 
 def measure(
@@ -31,44 +25,15 @@ def measure(
         timeout: seconds, 0 for no limit.
         constants: folder of the bytes of current's; None where none were kept.
     """
-    with tempfile.TemporaryDirectory(prefix="guard-bench-") as folder:
-        answer = Path(folder) / "answer.json"
-        given = {
-            "home": str(Path(guard.__file__).parents[1]),
-            "baseline": baseline.decode("utf-8-sig"),
-            "current": current.decode("utf-8-sig"),
-            "quads": quads,
-            "constants": str(constants or folder),
-            "answer": str(answer),
-        }
-        problem = _run(json.dumps(given), folder, timeout)
-        if problem is not None:
-            return problem
-        return tuple(from_json(record) for record in json.loads(answer.read_bytes()))
-
-
-def _run(given: str, folder: str, timeout: float) -> str | None:
-    # the same hash seed: the order of sets is none of the difference between two processes
-    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    given = {
+        "baseline": baseline.decode("utf-8-sig"),
+        "current": current.decode("utf-8-sig"),
+        "quads": quads,
+        "constants": "." if constants is None else str(constants),  # the folder that it runs in has none
+    }
     try:
-        done = subprocess.run(  # noqa: S603 - this Python
-            [sys.executable, "-c", _BOOT],
-            input=given,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env=environment,
-            timeout=timeout or None,
-            check=False,
-            encoding="utf-8",
-            errors="backslashreplace",
-        )
-    except subprocess.TimeoutExpired:
-        return f"it did not end within {timeout:g} s"
-    if done.returncode < 0:
-        memory = ", as where memory runs out" if done.returncode == -9 else ""  # noqa: PLR2004 - SIGKILL
-        return f"the process that ran it was ended by signal {-done.returncode}{memory}"
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        return f"the process that ran it failed: {last[:200]}"
-    return None
+        # the same hash seed: the order of sets is none of the difference between two processes
+        found = ask(_BOOT, given, {"PYTHONHASHSEED": "0"}, timeout)
+    except EndedError as error:
+        return f"the process that ran it {error}"
+    return tuple(from_json(record) for record in found)
