@@ -15,12 +15,13 @@ from guard.findings import Finding, Outcome
 from guard.policy import TRACE_COST, must_fail, parse, projection
 from guard.session import internal
 from guard.session.alarms import ALARM, Further, sounded
+from guard.session.asked import Asked
 from guard.session.capture import Capture
 from guard.session.failure import CheckFailed
 from guard.session.needs import needs
 from guard.session.outcome import judged
 from guard.session.replay import replayed
-from guard.session.trace import Asked, count
+from guard.session.trace import count
 from guard.specs import Replay
 
 if TYPE_CHECKING:

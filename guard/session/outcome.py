@@ -18,9 +18,9 @@ from guard.session.trace import Compared, against_accepted, is_due, with_drift
 if TYPE_CHECKING:
     from guard.cost.calls import TraceCost
     from guard.findings import Finding, Replayed
+    from guard.session.asked import Asked
     from guard.session.setting import Setting
     from guard.session.subject import Subject
-    from guard.session.trace import Asked
 
 
 def judged(  # noqa: PLR0913, PLR0917 - all that an outcome depends on

@@ -9,8 +9,8 @@ from guard.findings import Finding, Replayed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from guard.session.asked import Asked
     from guard.session.setting import Setting
-    from guard.session.trace import Asked
 
 
 def replayed(setting: Setting, asked: Asked, captured: Any, run: Callable[[Any], Replayed]) -> Replayed | None:

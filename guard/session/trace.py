@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from guard.baselines import costs
 from guard.baselines.costs import CostSyntaxError
 from guard.baselines.names import quoted
 from guard.baselines.store import Store
-from guard.config import ALARMS, is_tolerance
 from guard.cost.trace_compare import Judged, compare
-from guard.errors import UsageError
 from guard.findings import Counted, Finding
 from guard.policy import TRACE_COST
-from guard.specs import Replay, Sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,39 +19,14 @@ if TYPE_CHECKING:
 
     from guard.baselines.section import Section
     from guard.cost.calls import TraceCost
-    from guard.policy import Rule
+    from guard.session.asked import Asked
     from guard.session.setting import Setting
 
-    Take: TypeAlias = Callable[["Asked", tuple[int, ...]], TraceCost | str]
+    Take: TypeAlias = Callable[[Asked, tuple[int, ...]], TraceCost | str]
     """Counts as is asked for; beside it, counts of which one more is enough."""
 
 # Up to 4 more captures, warm ones: with the hook, the project's own checks took 3.3 times the CPU time
 ROOM = 4
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What one check says for itself; None is the project's word."""
-
-    rules: tuple[Rule, ...] = ()
-    """Of policy, before the project's."""
-    wanted: bool | None = None
-    tolerance: float | None = None
-    sizes: Sizes | None = None
-    replay: Replay = field(default_factory=Replay)
-    alarms: Literal["note", "warn", "fail"] | None = None
-    """What a sign of wrongness in its graph is."""
-
-    def __post_init__(self) -> None:
-        """Refuse what would be found out only once the program was traced."""
-        if self.wanted is not None and not isinstance(self.wanted, bool):
-            raise UsageError(f"guard.check: wanted trace_cost=True or False, got {self.wanted!r}")
-        if self.tolerance is not None and not is_tolerance(self.tolerance):
-            raise UsageError(f"guard.check: wanted trace_tolerance= from 0 up to 1, got {self.tolerance!r}")
-        if self.sizes is not None and not isinstance(self.sizes, Sizes):
-            raise UsageError(f"guard.check: wanted sizes=Sizes(make), got {type(self.sizes).__name__}")
-        if self.alarms is not None and self.alarms not in ALARMS:
-            raise UsageError(f'guard.check: wanted alarms="note", "warn" or "fail", got {self.alarms!r}')
 
 
 class Waits(NamedTuple):

@@ -13,10 +13,10 @@ from guard.config import load
 from guard.ir.lower.constants import constant_arg
 from guard.ir.parser import parse_program
 from guard.session import record
+from guard.session.asked import Asked
 from guard.session.outcome import judged
 from guard.session.setting import Setting
 from guard.session.subject import Subject
-from guard.session.trace import Asked
 
 if TYPE_CHECKING:
     from pathlib import Path

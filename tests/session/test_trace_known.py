@@ -10,8 +10,9 @@ from guard.baselines.costs import dump
 from guard.baselines.section import Section
 from guard.baselines.store import Store
 from guard.config import load
+from guard.session.asked import Asked
 from guard.session.setting import Setting
-from guard.session.trace import Asked, count
+from guard.session.trace import count
 
 if TYPE_CHECKING:
     from pathlib import Path
