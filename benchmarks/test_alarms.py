@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from benchmarks.test_cost import lowered
-from benchmarks.test_lower import ratio, seconds
+from benchmarks.test_lower import growth_of_a_node, seconds
 from guard.alarms.program import alarms
 
 if TYPE_CHECKING:
@@ -32,12 +32,7 @@ def test_alarms_cost_little_of_tracing(benchmark: BenchmarkFixture, capsys: pyte
 def test_alarms_of_a_node_do_not_grow(capsys: pytest.CaptureFixture[str]) -> None:
     small, large = lowered(1_000)[0], lowered(100_000)[0]
     times = len(large.graphs[0].nodes) // len(small.graphs[0].nodes)
-
-    def many() -> None:
-        for _ in range(times):
-            alarms(small)
-
-    growth, _ = ratio(lambda: alarms(large), many, 3)
+    growth = growth_of_a_node(alarms, small, large, times, 3)
     with capsys.disabled():
         sys.stdout.write(f"\nalarms, 100k against 1k nodes: {growth:.2f}x a node\n")
 

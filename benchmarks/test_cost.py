@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from benchmarks.test_lower import graph, ratio, seconds
+from benchmarks.test_lower import graph, growth_of_a_node, seconds
 from guard.cost.flops import formulas
 from guard.ir.graph import Program
 from guard.ir.lower.context import Context
@@ -42,12 +42,7 @@ def test_both_graphs_cost_little_of_tracing(benchmark: BenchmarkFixture, capsys:
 def test_cost_of_a_node_does_not_grow(capsys: pytest.CaptureFixture[str]) -> None:
     small, large = lowered(1_000)[0], lowered(100_000)[0]
     times = len(large.graphs[0].nodes) // len(small.graphs[0].nodes)
-
-    def many() -> None:
-        for _ in range(times):
-            compare_costs(small, small)
-
-    growth, _ = ratio(lambda: compare_costs(large, large), many, 3)
+    growth = growth_of_a_node(lambda program: compare_costs(program, program), small, large, times, 3)
     with capsys.disabled():
         sys.stdout.write(f"\ngraph cost, 100k against 1k nodes: {growth:.2f}x a node\n")
 

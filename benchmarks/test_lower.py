@@ -91,6 +91,16 @@ def ratio(a: Callable[[], Any], b: Callable[[], Any], rounds: int) -> tuple[floa
     return median(first / second for first, second in pairs), min(first for first, _ in pairs)
 
 
+def growth_of_a_node(work: Callable[[Any], object], small: Any, large: Any, times: int, rounds: int) -> float:
+    """Return the time of the large one by that of ``times`` small ones, which have as many nodes."""
+
+    def many() -> None:
+        for _ in range(times):
+            work(small)
+
+    return ratio(lambda: work(large), many, rounds)[0]
+
+
 @pytest.mark.parametrize("size", [1_000, 10_000, 100_000])
 def test_lower_and_print(benchmark: BenchmarkFixture, size: int, capsys: pytest.CaptureFixture[str]) -> None:
     module, tracing = graph(size)
@@ -114,13 +124,7 @@ def test_lower_and_print(benchmark: BenchmarkFixture, size: int, capsys: pytest.
 
 def test_time_per_node_does_not_grow(capsys: pytest.CaptureFixture[str]) -> None:
     small, large = graph(1_000)[0], graph(100_000)[0]
-    times = len(large.graph.nodes) // len(small.graph.nodes)
-
-    def many() -> None:
-        for _ in range(times):
-            lower_and_print(small)
-
-    growth, _ = ratio(lambda: lower_and_print(large), many, 5)
+    growth = growth_of_a_node(lower_and_print, small, large, len(large.graph.nodes) // len(small.graph.nodes), 5)
     with capsys.disabled():
         sys.stdout.write(f"\n100k against 1k nodes: {growth:.2f}x a node\n")
 

@@ -92,6 +92,16 @@ class Draft:
         return random.choice(found) if found else None
 
 
+def bypass(found: tuple[Part, Node] | None) -> bool:
+    """Take a node out, its first argument in its place; tell whether there was one."""
+    if found is None:
+        return False
+    part, node = found
+    node.replace_all_uses_with(node.args[0])
+    part.module.graph.erase_node(node)
+    return True
+
+
 def is_tensor(node: Any) -> bool:
     return isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), FakeTensor)
 
@@ -191,20 +201,20 @@ def tag_like(node: Node, other: Node) -> None:
 
 
 def redirect(old: Node, new: Node) -> None:
-    """Have every other user of a value take another one."""
-    old.replace_all_uses_with(new, delete_user_cb=lambda user: user is not new and not _leads(user, new))
+    """Have every other user of a value take another one, but for those that it is computed from: a cycle."""
+    old.replace_all_uses_with(new, delete_user_cb=lambda user: user is not new and not depends(new, user))
 
 
-def _leads(user: Node, to: Node) -> bool:
-    """Tell whether ``to`` is computed from this user: redirecting it would make a cycle."""
-    stack, seen = [to], set()
+def depends(node: Node, on: Node) -> bool:
+    """Tell whether one is computed from the other, or is it."""
+    stack, seen = [node], set()
     while stack:
-        node = stack.pop()
-        if node is user:
+        one = stack.pop()
+        if one is on:
             return True
-        if node not in seen:
-            seen.add(node)
-            stack += node.all_input_nodes
+        if one not in seen:
+            seen.add(one)
+            stack += one.all_input_nodes
     return False
 
 

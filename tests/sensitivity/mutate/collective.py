@@ -11,6 +11,7 @@ from tests.sensitivity.draft import (
     Node,
     Part,
     alike,
+    bypass,
     fresh,
     has_schema,
     insert,
@@ -73,13 +74,7 @@ def drop_collective(draft: Draft, random: Random) -> bool:
 
 
 def drop_wait(draft: Draft, random: Random) -> bool:
-    found = draft.site(random, lambda _, node: node.target is _c10d().wait_tensor.default and bool(node.users))
-    if found is None:
-        return False
-    part, node = found
-    node.replace_all_uses_with(node.args[0])
-    part.module.graph.erase_node(node)
-    return True
+    return bypass(draft.site(random, lambda _, node: node.target is _c10d().wait_tensor.default and bool(node.users)))
 
 
 def add_collective(draft: Draft, random: Random) -> bool:

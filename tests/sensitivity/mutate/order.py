@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from tests.sensitivity.draft import Draft, Node, Part, alike, contents, fresh, insert, is_pure, is_tensor, redirect
+from tests.sensitivity.draft import (
+    Draft,
+    Node,
+    Part,
+    alike,
+    contents,
+    depends,
+    fresh,
+    insert,
+    is_pure,
+    is_tensor,
+    redirect,
+)
 from tests.sensitivity.mutate.collective import reduced, world
 
 if TYPE_CHECKING:
@@ -47,7 +59,7 @@ def swap_collectives(draft: Draft, random: Random) -> bool:
         for place, b in enumerate(part.nodes)
         for a in part.nodes[:place]
         if is_tensor(a) and is_tensor(b) and _scales(a) and _scales(b)
-        if not _depends(b, a) and contents(part)[a] != contents(part)[b]
+        if not depends(b, a) and contents(part)[a] != contents(part)[b]
     ]
     if not choices:
         return False
@@ -70,18 +82,6 @@ def swap_collectives(draft: Draft, random: Random) -> bool:
 
 def _is_wait(node: Node) -> bool:
     return str(node.target).startswith("_c10d_functional.wait_tensor")
-
-
-def _depends(node: Node, on: Node) -> bool:
-    stack, seen = [node], set()
-    while stack:
-        one = stack.pop()
-        if one is on:
-            return True
-        if one not in seen:
-            seen.add(one)
-            stack += one.all_input_nodes
-    return False
 
 
 def _inputs(draft: Draft, random: Random) -> tuple[Part, Node] | None:

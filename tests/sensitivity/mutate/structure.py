@@ -12,6 +12,7 @@ from tests.sensitivity.draft import (
     Node,
     Part,
     alike,
+    bypass,
     contents,
     fresh,
     has_schema,
@@ -100,13 +101,7 @@ def remove_operator(draft: Draft, random: Random) -> bool:
             and alike(node.args[0], node)
         )
 
-    found = draft.site(random, wanted)
-    if found is None:
-        return False
-    part, node = found
-    node.replace_all_uses_with(node.args[0])
-    part.module.graph.erase_node(node)
-    return True
+    return bypass(draft.site(random, wanted))
 
 
 def rewire_operand(draft: Draft, random: Random) -> bool:
